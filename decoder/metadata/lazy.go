@@ -1,0 +1,69 @@
+package metadata
+
+import "chkscope/decoder"
+
+// Range is elements First to Last, both included, counted from 0.
+type Range struct{ First, Last int64 }
+
+// Offsets is an array of i64 stream positions. It is a span of the file until
+// an edit selects or moves some of it; contents are read by the page (Read).
+type Offsets struct {
+	Span   decoder.Span // 8 bytes an element, the count before it not included
+	pieces []piece      // nil: the span as it is
+}
+
+// piece is either count elements of the span from first on, each moved by
+// delta, or literal values.
+type piece struct {
+	first, count, delta int64
+	literal             []int64
+}
+
+// FileMap is the `shared` or `private` files of an incremental handle, in file
+// order: Each decodes them again from the file.
+type FileMap struct {
+	Span  decoder.Span // the entries, the count before them not included
+	Count int
+	New   []NamedStream // replaces the span after an edit, where not nil
+}
+
+// NamedStream is a file of an incremental handle under its local name.
+type NamedStream struct {
+	Key    string // e.g. 000012.sst, MANIFEST-000004
+	Stream StreamHandle
+}
+
+// Changes is the changes of a ChangelogInline.
+type Changes struct {
+	Span  decoder.Span
+	Count int
+}
+
+// Channels is the channel handles of one subtask and direction (in-flight data).
+type Channels struct {
+	Span  decoder.Span
+	Count int
+	// New replaces the span after an edit where not nil.
+	New []ChannelHandle
+}
+
+// Channel kinds of V6 and later; below V6 the kind is not written and is
+// ChannelInput or ChannelOutput by the list the handle stands in.
+const (
+	ChannelInput        = 1
+	ChannelOutput       = 2
+	ChannelMergedInput  = 3
+	ChannelMergedOutput = 4
+)
+
+// ChannelHandle is in-flight data: of one channel (kinds 1, 2), or of many
+// (kinds 3, 4) that stand packed in Packed.
+type ChannelHandle struct {
+	Kind     byte
+	Subtask  int32 // that wrote it; absent in the layout of Flink 1.11
+	A, B     int32 // gate and channel, or result partition and subpartition (kinds 1, 2)
+	Offsets  Offsets
+	Size     int64
+	Delegate StreamHandle
+	Packed   Blob // kinds 3, 4
+}

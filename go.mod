@@ -1,0 +1,3 @@
+module chkscope
+
+go 1.26
