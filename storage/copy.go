@@ -1,0 +1,82 @@
+package storage
+
+import (
+	"context"
+	"hash/crc32"
+	"io"
+
+	"chkscope/model/store"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// pumpChunk is how many bytes are moved between two looks at the context and
+// two calls of progress.
+const pumpChunk = 1 << 20
+
+// pump copies r to w up to its end and sums what w took.
+func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int64)) (store.Sum, error) {
+	var sum store.Sum
+	buf := make([]byte, pumpChunk)
+	for {
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		n, err := io.ReadFull(r, buf)
+		if n > 0 {
+			if _, e := w.Write(buf[:n]); e != nil {
+				return sum, e
+			}
+			sum.CRC32 = crc32.Update(sum.CRC32, castagnoli, buf[:n])
+			sum.Size += int64(n)
+			if progress != nil {
+				progress(sum.Size)
+			}
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
+	}
+}
+
+// copyLength is how many bytes of in from off on are meant by length.
+func copyLength(in store.Object, off, length int64) (int64, error) {
+	left := in.Size() - off
+	if length < 0 && off >= 0 && left >= 0 {
+		return left, nil
+	}
+	if off < 0 || length < 0 || length > left {
+		return 0, &Error{Op: "copy", URI: in.Name(), Err: io.ErrUnexpectedEOF,
+			Problem: "it is shorter than the part of it that is asked for"}
+	}
+	return length, nil
+}
+
+// streamCopy copies between two stores through this machine.
+func streamCopy(ctx context.Context, from store.Store, src string, off, length int64, to store.WriteStore, dst string, progress func(int64)) (store.Sum, error) {
+	in, err := from.Open(ctx, src)
+	if err != nil {
+		return store.Sum{}, err
+	}
+	defer in.Close()
+	length, err = copyLength(in, off, length)
+	if err != nil {
+		return store.Sum{}, err
+	}
+	out, err := to.Create(ctx, dst)
+	if err != nil {
+		return store.Sum{}, err
+	}
+	sum, err := pump(ctx, out, io.NewSectionReader(in, off, length), progress)
+	if err == nil && sum.Size != length {
+		err = changed(in.Name(), "it became shorter while it was copied")
+	}
+	if err != nil {
+		out.Abort()
+		return store.Sum{}, err
+	}
+	return sum, out.Commit()
+}
