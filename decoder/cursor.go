@@ -172,19 +172,33 @@ func (c *Cursor) Count(what string, each int64) int {
 }
 
 // UTF reads a Java writeUTF string: u16 length and that many bytes, kept as
-// they are (modified UTF-8, see Text).
-func (c *Cursor) UTF(what string) string {
+// they are (modified UTF-8, see Text). What DataInput.readUTF refuses is damage.
+func (c *Cursor) UTF(what string) string { return string(c.UTFBytes(what)) }
+
+// UTFBytes is UTF without a copy: the bytes are valid until the next call.
+func (c *Cursor) UTFBytes(what string) []byte {
 	n := int(c.U16(what))
-	return string(c.raw(n, what))
+	at := c.off
+	b := c.Bytes(n, what)
+	if i := malformedUTF(b); i >= 0 {
+		c.FailAt(at+int64(i), what+" in modified UTF-8", fmt.Sprintf("byte 0x%02x", b[i]), nil)
+		return nil
+	}
+	return b
 }
 
-// raw reads n bytes, n up to 65535, which may be more than the window.
-func (c *Cursor) raw(n int, what string) []byte {
+// Bytes reads n bytes that are valid until the next call. It is for fields of a
+// bounded length (n up to 65535); larger ones are stepped over with Skip.
+func (c *Cursor) Bytes(n int, what string) []byte {
 	if n <= cursorWindow {
 		return c.take(n, what)
 	}
+	if int64(n) > c.Left() {
+		c.FailAt(c.off, fmt.Sprintf("%s (%d bytes)", what, n), fmt.Sprintf("end after %d bytes", c.Left()), io.ErrUnexpectedEOF)
+		return nil
+	}
 	first := append([]byte(nil), c.take(cursorWindow, what)...)
-	return append(first, c.raw(n-cursorWindow, what)...)
+	return append(first, c.Bytes(n-cursorWindow, what)...)
 }
 
 // Skip steps over n bytes without reading them and gives their span.

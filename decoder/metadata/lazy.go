@@ -8,23 +8,17 @@ type Range struct{ First, Last int64 }
 // Offsets is an array of i64 stream positions. It is a span of the file until
 // an edit selects or moves some of it; contents are read by the page (Read).
 type Offsets struct {
-	Span   decoder.Span // 8 bytes an element, the count before it not included
-	pieces []piece      // nil: the span as it is
-}
-
-// piece is either count elements of the span from first on, each moved by
-// delta, or literal values.
-type piece struct {
-	first, count, delta int64
-	literal             []int64
+	Span decoder.Span // 8 bytes an element, the count before it not included
+	edit *offsetsEdit // nil: the span as it is
 }
 
 // FileMap is the `shared` or `private` files of an incremental handle, in file
 // order: Each decodes them again from the file.
 type FileMap struct {
-	Span  decoder.Span // the entries, the count before them not included
-	Count int
-	New   []NamedStream // replaces the span after an edit, where not nil
+	Span        decoder.Span // the entries, the count before them not included
+	Count       int
+	InlineBytes int64         // data bytes of type 1 handles in Span
+	New         []NamedStream // replaces span and count after an edit, where not nil
 }
 
 // NamedStream is a file of an incremental handle under its local name.
@@ -35,15 +29,17 @@ type NamedStream struct {
 
 // Changes is the changes of a ChangelogInline.
 type Changes struct {
-	Span  decoder.Span
+	Span  decoder.Span // the changes, the count before them not included
 	Count int
 }
 
 // Channels is the channel handles of one subtask and direction (in-flight data).
 type Channels struct {
-	Span  decoder.Span
-	Count int
-	// New replaces the span after an edit where not nil.
+	Span        decoder.Span // the handles, the count before them not included
+	Count       int
+	InlineBytes int64 // data bytes of type 1 handles in Span
+	Output      bool  // the list of result subpartitions, not that of input channels
+	// New replaces span and count after an edit where not nil.
 	New []ChannelHandle
 }
 

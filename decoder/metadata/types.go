@@ -2,6 +2,9 @@ package metadata
 
 import "chkscope/decoder"
 
+// Magic is the first four bytes of every `_metadata` file.
+const Magic = 0x4960672d
+
 // Checkpoint is a decoded `_metadata` file. Arrays of offsets, inline data and
 // the file lists of incremental handles stay in the file (spans) until
 // something asks for them; In is where they are read from.
@@ -39,11 +42,12 @@ type Master struct {
 // Operator is the record of one operator.
 type Operator struct {
 	Span           decoder.Span
+	InlineBytes    int64  // data bytes of type 1 handles in Span, as decoded
 	Name, UID      string // V5 and later; "" where absent. Modified UTF-8
 	ID             OperatorID
 	Parallelism    int32
 	MaxParallelism int32
-	ChainLength    int32         // V2 only, raw
+	ChainLength    int32         // V1 and V2 only, raw
 	Coordinator    *StreamHandle // nil: type 0, or V2
 	// SubtaskCount is the raw count: below 0 the operator is fully finished and
 	// has no entries.
@@ -53,24 +57,30 @@ type Operator struct {
 
 // Subtask is one entry of an operator: a finished mark or a state record.
 type Subtask struct {
-	Span     decoder.Span
-	Index    int32 // from 0, also where finished
-	Finished bool
-	State    *SubtaskState // nil where finished
+	Span        decoder.Span
+	InlineBytes int64 // data bytes of type 1 handles in Span, as decoded
+	Index       int32 // from 0, also where finished
+	Finished    bool
+	State       *SubtaskState // nil where finished
 }
 
 // SubtaskState is what one subtask wrote.
 type SubtaskState struct {
-	Duration int64          // V2, raw
-	Legacy   []StreamHandle // V2 files of Flink 1.3 with state older than 1.2 (type 0 elements kept)
+	Duration int64          // V1 and V2, raw
+	Legacy   []StreamHandle // V1, and V2 of Flink 1.3 with state older than 1.2 (type 0 elements kept)
 	// ManagedOperator and RawOperator: nil where the presence int is 0.
 	// The raw presence int is kept, as any non-zero value reads as present.
 	ManagedOperator, RawOperator                 *OperatorHandle
 	ManagedOperatorPresence, RawOperatorPresence int32
 	ManagedKeyed, RawKeyed                       *KeyedHandle // nil: type byte 0
 	Input, Output                                Channels
-	RefMarker                                    byte // V7; kept for completeness
-	RefID                                        int64
+	Chain                                        *Chain // V1 only
+}
+
+// Chain is the operator state of a V1 subtask, whose record is that of a whole
+// job vertex: one handle a chain position, nil where it has none.
+type Chain struct {
+	Managed, Raw []*OperatorHandle
 }
 
 // Blob is data inside `_metadata`: a span of the file, or, after an edit, New.
@@ -87,7 +97,7 @@ func (b Blob) Len() int64 {
 	return b.Span.Len
 }
 
-// Stream handle type bytes, FORMATS: MetadataV2V3SerializerBase.
+// Stream handle type bytes.
 const (
 	TypeNull         = 0
 	TypeByteStream   = 1
@@ -135,6 +145,7 @@ type Segment struct {
 
 // OperatorHandle is type 4 or 17: named operator states in one stream.
 type OperatorHandle struct {
+	Span     decoder.Span // from the type byte on
 	Type     byte
 	States   []OperatorState
 	Delegate StreamHandle
@@ -158,18 +169,19 @@ type OperatorState struct {
 	Offsets Offsets
 }
 
-// KeyedHandle is one of the keyed handles; exactly one pointer is set.
+// KeyedHandle is one of the keyed handles; exactly one pointer is set (none for type 0).
 type KeyedHandle struct {
-	Span      decoder.Span
-	Type      byte
-	Start     int32 // first key group
-	Number    int32 // of key groups
-	HandleID  string
-	Groups    *KeyGroupsHandle   // 3, 7, 12
-	Incr      *IncrementalHandle // 5, 11
-	Changelog *ChangelogHandle   // 8, 14
-	Inline    *ChangelogInline   // 9
-	Files     *ChangelogFiles    // 10, 13
+	Span        decoder.Span // from the type byte on
+	InlineBytes int64        // data bytes of type 1 handles in Span, as decoded
+	Type        byte         // 0 only in ChangelogHandle.Materialized
+	Start       int32        // first key group
+	Number      int32        // of key groups
+	HandleID    string
+	Groups      *KeyGroupsHandle   // 3, 7, 12
+	Incr        *IncrementalHandle // 5, 11
+	Changelog   *ChangelogHandle   // 8, 14
+	Inline      *ChangelogInline   // 9
+	Files       *ChangelogFiles    // 10, 13
 }
 
 // KeyGroupsHandle is the body of types 3, 7 and 12. Start and Number repeat the
