@@ -1,6 +1,10 @@
 package model
 
-import "chkscope/decoder/metadata"
+import (
+	"sync"
+
+	"chkscope/decoder/metadata"
+)
 
 // Tree is the flat node table of a snapshot: a struct of arrays, ids are
 // uint32. It does not change once it is built; what is learnt later (names from
@@ -35,6 +39,10 @@ type Tree struct {
 
 	detail []OperatorDetail // by op index
 	byKind [kindCount]Sizes
+
+	indexOnce   sync.Once
+	lookupTable *treeIndex
+	nameIDs     map[string]uint32
 }
 
 type flag uint8
@@ -83,6 +91,23 @@ func (t *Tree) SubtaskAt(n Node) int { return int(t.sub[n]) }
 
 // Subtask is the index of a cell's or subtask's subtask as Flink counts, or -1.
 func (t *Tree) Subtask(n Node) int { return int(t.index[n]) }
+
+// OperatorNode is the node of the operator with index op in Checkpoint.Operators.
+func (t *Tree) OperatorNode(op int) Node { return t.first[Root] + Node(op) }
+
+// Detail is what is known of an operator beside its sizes.
+func (t *Tree) Detail(op int) OperatorDetail { return t.detail[op] }
+
+// wholeOf gives the row that stands for all names of n's kind and operator.
+func (t *Tree) wholeOf(n Node) Node {
+	op := t.parent[n]
+	for c := t.first[op]; c < t.first[op]+Node(t.count[op]); c++ {
+		if t.kind[c] == t.kind[n] && t.Whole(c) {
+			return c
+		}
+	}
+	return None
+}
 
 // Sizes of a node. A file that several children name counts once here.
 func (t *Tree) Sizes(n Node) Sizes { return t.sizes[n] }
