@@ -205,6 +205,18 @@ func (b *builder) subtask(k int32, st *metadata.SubtaskState) {
 	for i := range st.Legacy {
 		b.stream(&st.Legacy[i], KindRawOperator, roleOwn, slotRawOp)
 	}
+	if st.Chain != nil {
+		for _, h := range st.Chain.Managed {
+			if h != nil {
+				b.operatorHandle(k, h, KindOperator, slotOpState)
+			}
+		}
+		for _, h := range st.Chain.Raw {
+			if h != nil {
+				b.operatorHandle(k, h, KindRawOperator, slotRawOp)
+			}
+		}
+	}
 	if st.ManagedOperator != nil {
 		b.operatorHandle(k, st.ManagedOperator, KindOperator, slotOpState)
 	}
@@ -480,7 +492,7 @@ func (b *builder) channels(k int32, name string, ch *metadata.Channels, slot int
 				size.Exclusive += h.Size
 			}
 		}
-		entries += h.ChannelCount(b.s.Meta.In)
+		entries += b.channelCount(h)
 		return nil
 	})
 	si := b.state(stateKey{kind: KindInFlight, name: name}, DistNone, 0)
@@ -489,4 +501,17 @@ func (b *builder) channels(k int32, name string, ch *metadata.Channels, slot int
 	st.Exclusive += size.Exclusive
 	st.Shared += size.Shared
 	st.Files += sum.Files
+}
+
+// channelCount is the number of channels that a handle holds.
+func (b *builder) channelCount(h *metadata.ChannelHandle) (n int64) {
+	if h.Kind != metadata.ChannelMergedInput && h.Kind != metadata.ChannelMergedOutput {
+		return 1
+	}
+	// What cannot be unpacked was reported as damage when decoding, or counts not.
+	_ = h.EachPacked(b.s.Meta.In, func(_, _ int32, _ int64, _ metadata.Offsets) error {
+		n++
+		return nil
+	})
+	return n
 }

@@ -1,0 +1,52 @@
+package model
+
+import "sync"
+
+// KeyedName is a named keyed state as a stream header tells it.
+type KeyedName struct {
+	Name string // modified UTF-8
+	// Type is KEYED_STATE_TYPE ("VALUE", "MAP", ...) or "PRIORITY_QUEUE".
+	Type string
+}
+
+// Counted is what counting found of one named state in one subtask.
+type Counted struct{ Entries, Bytes int64 }
+
+// knowledge is what was learnt from streams after opening.
+type knowledge struct {
+	mu     sync.RWMutex
+	names  map[opKind][]KeyedName
+	counts map[cellName]Counted
+	// whole holds the operators and kinds whose names are all counted in all subtasks.
+	whole map[opKind]bool
+}
+
+type opKind struct {
+	op   int32
+	kind Kind
+}
+
+type cellName struct {
+	op, sub int32
+	kind    Kind
+	name    string
+}
+
+func (s *Snapshot) keyedNames(op int, k Kind) []KeyedName {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.names[opKind{int32(op), k}]
+}
+
+func (s *Snapshot) counted(op, sub int32, k Kind, name string) (Counted, bool) {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	c, ok := s.known.counts[cellName{op, sub, k, name}]
+	return c, ok
+}
+
+func (s *Snapshot) allCounted(op int, k Kind) bool {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.whole[opKind{int32(op), k}]
+}
