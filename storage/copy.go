@@ -12,7 +12,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // pumpChunk is how many bytes are moved between two looks at the context and
 // two calls of progress.
-const pumpChunk = 1 << 20
+const pumpChunk = 256 << 10
 
 // pump copies r to w up to its end and sums what w took.
 func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int64)) (store.Sum, error) {

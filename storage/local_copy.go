@@ -45,7 +45,7 @@ func copyInto(ctx context.Context, t *temp, in *localObject, off, length int64, 
 	if off == 0 && length == in.size && reflink(t.f, in.f) == nil {
 		sum, err = pump(ctx, io.Discard, io.NewSectionReader(t.f, 0, length), progress)
 	} else {
-		sum, err = pump(ctx, t.f, io.NewSectionReader(in, off, length), progress)
+		sum, err = pump(ctx, t, io.NewSectionReader(in, off, length), progress)
 	}
 	if err == nil {
 		err = in.check()

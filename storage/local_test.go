@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -167,8 +168,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Skip("no /dev/full here")
 	}
-	w := &localWriter{ctx: ctx, temp: &temp{f: full, path: "/dst/f"}}
-	w.buf = newWriteBuffer(full)
+	file := &temp{f: full, path: "/dst/f"}
+	w := &localWriter{ctx: ctx, temp: file, buf: bufio.NewWriter(file)}
 	_, err = w.Write(make([]byte, 1<<20))
 	if err == nil || !strings.Contains(err.Error(), "no space is left") || !strings.Contains(err.Error(), "/dst/f") {
 		t.Errorf("Write: %v", err)

@@ -28,13 +28,28 @@ func (local) Create(ctx context.Context, uri string) (store.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localWriter{ctx: ctx, temp: t, buf: newWriteBuffer(t.f)}, nil
+	return &localWriter{ctx: ctx, temp: t, buf: bufio.NewWriterSize(t, writeBuffer)}, nil
 }
 
 // temp is a file that has not got its name yet.
 type temp struct {
-	f    *os.File
-	path string // the name it is to get
+	f       *os.File
+	path    string // the name it is to get
+	written int64
+	begun   int64 // up to here the kernel was asked to write to the disk
+}
+
+// writebackStep is how much is written between two calls of startWriteback.
+const writebackStep = 8 << 20
+
+func (t *temp) Write(p []byte) (int, error) {
+	n, err := t.f.Write(p)
+	t.written += int64(n)
+	if t.written-t.begun >= writebackStep {
+		startWriteback(t.f, t.begun, t.written-t.begun)
+		t.begun = t.written
+	}
+	return n, err
 }
 
 func newTemp(p string) (*temp, error) {
@@ -179,5 +194,3 @@ func (w *localWriter) Abort() error {
 	w.done = true
 	return w.temp.discard()
 }
-
-func newWriteBuffer(f *os.File) *bufio.Writer { return bufio.NewWriterSize(f, writeBuffer) }
