@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+	"chkscope/model/store"
+)
+
+// globalFlags are the flags that every command takes. Each has an environment
+// variable (CHKSCOPE_ and the name in capitals, "_" for "-"), which counts where
+// the flag is not given.
+type globalFlags struct {
+	json      bool
+	frameSize int64
+	maps      []string
+	sourceURI string
+	uids      []string
+	uidFile   string
+	jobGraph  string
+	color     string
+	ascii     bool
+	readOnly  bool
+	log       string
+}
+
+func (g *globalFlags) register(f *pflag.FlagSet) {
+	f.BoolVar(&g.json, "json", false, "one JSON document on stdout and nothing else")
+	f.Int64Var(&g.frameSize, "framesize", model.DefaultFrameSize, "RPC frame size of the cluster (pekko.framesize, akka.framesize), in bytes")
+	f.StringArrayVar(&g.maps, "map", nil, "FROM=TO: what _metadata names below FROM is found below TO (repeatable)")
+	f.StringVar(&g.sourceURI, "source-uri", "", "how Flink sees the directory of the source")
+	f.StringArrayVar(&g.uids, "uid", nil, "the uid of an operator (repeatable)")
+	f.StringVar(&g.uidFile, "uids", "", "a file with one uid a line")
+	f.StringVar(&g.jobGraph, "job-graph", "", "the job graph as JSON, from the REST API (/jobs/ID/plan or /jobs/ID)")
+	f.StringVar(&g.color, "color", "auto", "auto, always or never")
+	f.BoolVar(&g.ascii, "ascii", false, "draw with ASCII only")
+	f.BoolVar(&g.readOnly, "read-only", false, "no key and no command can write")
+	f.StringVar(&g.log, "log", "", "write errors and notices to this file")
+}
+
+// fromEnvironment sets every global flag that was not given from its variable
+// and checks the values that are words.
+func (g *globalFlags) fromEnvironment(cmd *cobra.Command, getenv func(string) string) error {
+	var err error
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		name := environmentName(f.Name)
+		value := getenv(name)
+		if f.Changed || value == "" || err != nil {
+			return
+		}
+		values := []string{value}
+		if f.Value.Type() == "stringArray" {
+			values = strings.Split(value, "\n")
+		}
+		for _, v := range values {
+			if e := f.Value.Set(v); e != nil {
+				err = usageError("%s=%q: %v", name, v, e)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if g.color != "auto" && g.color != "always" && g.color != "never" {
+		return usageError("--color %q: type auto, always or never", g.color)
+	}
+	if g.frameSize <= 0 {
+		return usageError("--framesize %d: type a number of bytes above 0", g.frameSize)
+	}
+	return nil
+}
+
+func environmentName(flag string) string {
+	return "CHKSCOPE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// options are the model's options that the flags say.
+func (g *globalFlags) options() (model.Options, error) {
+	opt := model.Options{FrameSize: g.frameSize, UIDs: append([]string(nil), g.uids...)}
+	if g.sourceURI != "" {
+		uri, err := store.FromArgument(g.sourceURI)
+		if err != nil {
+			return opt, usageError("--source-uri %q: %v", g.sourceURI, err)
+		}
+		opt.SourceURI = uri
+	}
+	if g.uidFile != "" {
+		text, err := os.ReadFile(g.uidFile)
+		if err != nil {
+			return opt, usageError("--uids: %v", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimRight(line, "\r\n"); line != "" {
+				opt.UIDs = append(opt.UIDs, line)
+			}
+		}
+	}
+	if g.jobGraph != "" {
+		names, err := readJobGraph(g.jobGraph)
+		if err != nil {
+			return opt, err
+		}
+		opt.OperatorNames = names
+	}
+	return opt, nil
+}
+
+// mappings reads the --map flags.
+func (g *globalFlags) mappings() (store.Mappings, error) {
+	var all store.Mappings
+	for _, text := range g.maps {
+		m, err := store.ParseMapping(text)
+		if err != nil {
+			return nil, usageError("--map: %v; type --map FROM=TO", err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// readJobGraph reads the JSON that Flink's REST API gives for a job: the answer
+// of /jobs/ID/plan {"plan":{"nodes":[{"id","description"}]}} or of /jobs/ID, which
+// has "vertices":[{"id","name"}] too. The ids are those of the chain's head
+// operator in a job whose vertices have one operator with state.
+func readJobGraph(path string) (map[metadata.OperatorID]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usageError("--job-graph: %v", err)
+	}
+	type node struct{ ID, Name, Description string }
+	var graph struct {
+		Plan     struct{ Nodes []node }
+		Nodes    []node
+		Vertices []node
+	}
+	if err := json.Unmarshal(text, &graph); err != nil {
+		return nil, usageError("--job-graph %s: not the JSON of a job: %v", path, err)
+	}
+	names := map[metadata.OperatorID]string{}
+	for _, n := range append(append(graph.Plan.Nodes, graph.Nodes...), graph.Vertices...) {
+		id, err := metadata.ParseOperatorID(n.ID)
+		if err != nil {
+			return nil, usageError("--job-graph %s: %v", path, err)
+		}
+		if n.Name == "" {
+			n.Name = n.Description
+		}
+		names[id] = n.Name
+	}
+	if len(names) == 0 {
+		return nil, usageError("--job-graph %s holds no vertices; save the answer of /jobs/ID there", path)
+	}
+	return names, nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"chkscope/decoder"
+	"chkscope/model"
+	"chkscope/model/store"
+	"chkscope/storage"
+)
+
+// snapshot is an opened checkpoint with its tree. damage is set where decoding
+// stopped early: the tree then ends there.
+type snapshot struct {
+	*model.Snapshot
+	tree   *model.Tree
+	damage *decoder.Error
+}
+
+// store gives the storage that the flags describe.
+func (p *program) store() (model.WriteStore, error) {
+	maps, err := p.flags.mappings()
+	if err != nil {
+		return nil, err
+	}
+	return storage.New(storage.Options{Maps: maps, ReadOnly: p.flags.readOnly}), nil
+}
+
+// open opens the checkpoint that arg names and reads the headers of its state
+// streams. Damage is not an error here: the partial snapshot carries it.
+func (p *program) open(ctx context.Context, arg string) (*snapshot, error) {
+	uri, err := store.FromArgument(arg)
+	if err != nil {
+		return nil, usageError("%q: %v", arg, err)
+	}
+	st, err := p.store()
+	if err != nil {
+		return nil, err
+	}
+	return p.openIn(ctx, st, uri)
+}
+
+func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snapshot, error) {
+	opt, err := p.flags.options()
+	if err != nil {
+		return nil, err
+	}
+	snap, tree, err := model.Open(ctx, st, uri, opt)
+	var damage *decoder.Error
+	if err != nil && (snap == nil || !errors.As(err, &damage)) {
+		return nil, err
+	}
+	if snap.Chosen != "" {
+		p.say("%s", snap.Chosen)
+	}
+	for _, uid := range snap.UnmatchedUIDs() {
+		p.say("no operator has the uid %q", uid)
+	}
+	return &snapshot{snap, tree, damage}, nil
+}
+
+// undecodable is the damage of a file of which nothing could be decoded, or nil
+// for any other error.
+func undecodable(err error) *jsonDamage {
+	var damage *decoder.Error
+	if !errors.As(err, &damage) {
+		return nil
+	}
+	return damageOf(damage)
+}
+
+// notOpened ends a command whose checkpoint could not be opened. Where the file
+// is there but nothing of it could be decoded, --json still gives a document,
+// empty but for the damage: that of empty.
+func (p *program) notOpened(err error, empty func(*jsonDamage) any) error {
+	if d := undecodable(err); d != nil && p.flags.json {
+		if err := writeJSON(p.out, empty(d)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// end closes the snapshot and gives the error of its damage, which sets the
+// exit code after the partial document was printed.
+func (s *snapshot) end() error {
+	s.Close()
+	if s.damage == nil {
+		return nil
+	}
+	return failed(fmt.Errorf("damaged: %w; what is shown was read before it", s.damage))
+}
