@@ -131,22 +131,12 @@ func newReportCheckpoint(s *snapshot) reportCheckpoint {
 	c := reportCheckpoint{
 		URI: s.URI, MetadataVersion: &m.Version, CheckpointID: &m.ID,
 		Complete: s.damage == nil, MetadataBytes: number(m.In.Size()),
-		HeaderBytes: number(headerBytes(s)), TrailerBytes: number(m.Properties.Len + m.Trailing.Len),
+		HeaderBytes: number(m.Header.Len), TrailerBytes: number(m.Properties.Len + m.Trailing.Len),
 		Damage: damageOf(s.damage),
 	}
 	kind, guess := s.SnapshotKind()
 	c.Kind, c.KindGuess = stringOrNull(kind), stringOrNull(guess)
 	return c
-}
-
-// headerBytes is the header without the master states in it: they are nodes of
-// their own and count in the totals.
-func headerBytes(s *snapshot) int64 {
-	n := s.Meta.Header.Len
-	for i := range s.Meta.Masters {
-		n -= s.Meta.Masters[i].Span.Len
-	}
-	return n
 }
 
 func newReportTotals(s *snapshot) reportTotals {

@@ -175,7 +175,7 @@ func (s *Snapshot) fileDetails(d *detailList, t *Tree, n Node) {
 		return
 	}
 	seen, more := map[string]bool{}, 0
-	err := s.eachUse(t, n, func(u metadata.StreamUse) error {
+	err := s.EachUse(t, n, func(u metadata.StreamUse) error {
 		text := s.streamText(u)
 		if seen[text] {
 			return nil
@@ -221,8 +221,9 @@ func (s *Snapshot) streamText(u metadata.StreamUse) string {
 	return fmt.Sprintf("%s%s, %s", key, decoder.Text(h.Name), FormatSize(h.Size))
 }
 
-// EachStream visits the stream handles of a node.
-func (s *Snapshot) eachUse(t *Tree, n Node, f func(metadata.StreamUse) error) error {
+// EachUse visits the stream handles of a node, in file order. A cell, and a named
+// state, visits the handle that it shares with the other names of its kind.
+func (s *Snapshot) EachUse(t *Tree, n Node, f func(metadata.StreamUse) error) error {
 	place, any := placeOf(t.Kind(n), t.Name(n))
 	visit := func(u metadata.StreamUse) error {
 		if !any && u.Place != place {

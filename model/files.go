@@ -32,7 +32,20 @@ type Location struct {
 	Foreign  bool // in another directory than the checkpoint's own and `shared`
 }
 
-// Locate resolves a stream handle (not type 1) that stands in a place of the
+// Locate resolves the stream that a walk over the structures met: the rule is in
+// CLI.md, "exclusive / shared". The URI of inline and empty streams is "".
+func (s *Snapshot) Locate(u metadata.StreamUse) Location {
+	r := roleOwn
+	switch u.Part {
+	case metadata.Shared:
+		r = roleSharedMap
+	case metadata.LogStream:
+		r = roleChangelog
+	}
+	return s.locate(u.Stream, r)
+}
+
+// locate resolves a stream handle (not type 1) that stands in a place of the
 // given kind. CLI.md, "exclusive / shared", is the rule.
 func (s *Snapshot) locate(h *metadata.StreamHandle, r role) Location {
 	switch h.Type {
