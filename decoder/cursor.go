@@ -36,7 +36,11 @@ func NewCursor(in Input, off, end int64) *Cursor {
 	if end > in.Size() {
 		end = in.Size()
 	}
-	return &Cursor{in: in, off: off, end: end, base: off}
+	c := &Cursor{in: in, off: off, end: end, base: off}
+	if b, ok := in.(Bytes); ok && off >= 0 && end > 0 { // all of it is the window: nothing to copy
+		c.base, c.buf = 0, b.Data[:end:end]
+	}
+	return c
 }
 
 // Off is the offset of the next byte.
@@ -82,6 +86,19 @@ func (c *Cursor) FailAt(off int64, expected, found string, cause error) {
 		c.err = &Error{File: c.in.Name(), Offset: off, Path: c.Path(), Expected: expected, Found: found, Err: cause}
 	}
 }
+
+// Peek gives the next byte without stepping over it; 0 after a failure.
+func (c *Cursor) Peek(what string) byte {
+	b := c.U8(what)
+	if c.err == nil {
+		c.off--
+	}
+	return b
+}
+
+// Bytes reads n bytes, n up to 65535. They are valid until the next call and
+// not to be written to; nil after a failure.
+func (c *Cursor) Bytes(n int, what string) []byte { return c.raw(n, what) }
 
 // take gives the next n bytes (n at most cursorWindow), valid until the next
 // call, or nil after a failure.
