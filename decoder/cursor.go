@@ -64,10 +64,20 @@ func (c *Cursor) Leave() {
 	}
 }
 
+// maxPath is how many steps of a path are printed, of a longer one the first
+// and the last.
+const maxPath = 40
+
 // Path is the path of structures around the next byte, as in Error.Path.
 func (c *Cursor) Path() string {
 	var b []byte
 	for i, s := range c.path {
+		if left := len(c.path) - i; i >= maxPath/2 && left > maxPath/2 {
+			if i == maxPath/2 {
+				b = append(b, " / ..."...)
+			}
+			continue
+		}
 		if i > 0 {
 			b = append(b, " / "...)
 		}
