@@ -106,10 +106,6 @@ func (c *Cursor) Peek(what string) byte {
 	return b
 }
 
-// Bytes reads n bytes, n up to 65535. They are valid until the next call and
-// not to be written to; nil after a failure.
-func (c *Cursor) Bytes(n int, what string) []byte { return c.raw(n, what) }
-
 // take gives the next n bytes (n at most cursorWindow), valid until the next
 // call, or nil after a failure.
 func (c *Cursor) take(n int, what string) []byte {
@@ -214,7 +210,8 @@ func (c *Cursor) UTFBytes(what string) []byte {
 	return b
 }
 
-// Bytes reads n bytes that are valid until the next call. It is for fields of a
+// Bytes reads n bytes that are valid until the next call and not to be written
+// to. It is for fields of a
 // bounded length (n up to 65535); larger ones are stepped over with Skip.
 func (c *Cursor) Bytes(n int, what string) []byte {
 	if n <= cursorWindow {
