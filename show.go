@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+)
+
+// showFlags are the flags of show.
+type showFlags struct {
+	entries int // to show of each list
+	bytes   int // to show of each entry
+}
+
+type showDocument struct {
+	Schema   int         `json:"schema"`
+	Complete bool        `json:"complete"`
+	Damage   *jsonDamage `json:"damage"`
+	Nodes    []showNode  `json:"nodes"`
+}
+
+type showNode struct {
+	Selector     string        `json:"selector"`
+	Class        string        `json:"class"`
+	Kind         *string       `json:"kind"`
+	Name         *text         `json:"name"`
+	Operator     *showOperator `json:"operator"`
+	Distribution *string       `json:"distribution"`
+	Subtask      *int          `json:"subtask"`
+	Entries      number        `json:"entries"`
+	Sizes        jsonSizes     `json:"sizes"`
+	UnknownFiles number        `json:"unknown_files"`
+	Details      []showDetail  `json:"details"`
+	Handles      []showHandle  `json:"handles"`
+	Serializers  []showDetail  `json:"serializers"`
+	FirstEntries []showEntry   `json:"first_entries"`
+}
+
+type showOperator struct {
+	ID             string `json:"id"`
+	Name           *text  `json:"name"`
+	UID            *text  `json:"uid"`
+	Parallelism    int32  `json:"parallelism"`
+	MaxParallelism int32  `json:"max_parallelism"`
+}
+
+type showDetail struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
+}
+
+// showHandle is one stream handle: bytes inside `_metadata`, or a file.
+type showHandle struct {
+	Subtask *int32  `json:"subtask"` // null for the coordinator
+	Place   string  `json:"place"`
+	Part    *string `json:"part"` // delegate, meta, shared, private, increment; null for the coordinator
+	Key     *text   `json:"key"`  // local name of a RocksDB file
+	Type    int     `json:"type"` // the type byte
+	Name    text    `json:"name"` // as it stands in the handle
+	URI     *text   `json:"uri"`  // resolved; null where it is inline
+	Offset  number  `json:"offset"`
+	Bytes   number  `json:"bytes"`
+	Shared  bool    `json:"shared"`
+	Foreign bool    `json:"foreign"`
+}
+
+// showEntry is one list element with its first bytes.
+type showEntry struct {
+	Selector string  `json:"selector"`
+	Offset   number  `json:"offset"` // in its stream
+	Bytes    number  `json:"bytes"`
+	Hex      *string `json:"hex"` // the first bytes; null where they could not be read
+}
+
+func (p *program) showCommand() *cobra.Command {
+	f := showFlags{entries: 10, bytes: 32}
+	cmd := &cobra.Command{
+		Use:   "show URI SELECTOR",
+		Short: "Everything known about a node: handles, files, serializers, values",
+		Args:  exactly(2, "the URI of a checkpoint and a selector"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.entries < 0 || f.bytes < 0 {
+				return usageError("--entries and --bytes: type numbers from 0")
+			}
+			return p.show(cmd.Context(), args[0], args[1], f)
+		},
+	}
+	cmd.Flags().IntVar(&f.entries, "entries", f.entries, "how many entries of a list to show")
+	cmd.Flags().IntVar(&f.bytes, "bytes", f.bytes, "how many bytes of an entry to show")
+	return cmd
+}
+
+func (p *program) show(ctx context.Context, uri, selector string, f showFlags) error {
+	s, err := p.open(ctx, uri)
+	if err != nil {
+		return p.notOpened(err, func(d *jsonDamage) any { return showDocument{Schema: schemaVersion, Damage: d, Nodes: []showNode{}} })
+	}
+	err = p.showSelected(ctx, s, selector, f)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	return s.end()
+}
+
+func (p *program) showSelected(ctx context.Context, s *snapshot, selector string, f showFlags) error {
+	targets, err := s.Select(s.tree, selector)
+	if err != nil {
+		return err
+	}
+	doc := showDocument{schemaVersion, s.damage == nil, damageOf(s.damage), []showNode{}}
+	for _, g := range targets {
+		n := s.Find(s.tree, g)
+		if n == model.None {
+			continue
+		}
+		node, err := newShowNode(ctx, s, n, g, f)
+		if err != nil {
+			return err
+		}
+		doc.Nodes = append(doc.Nodes, node)
+	}
+	if p.flags.json {
+		return writeJSON(p.out, doc)
+	}
+	return p.writeShow(doc)
+}
+
+var classWords = map[model.Class]string{
+	model.ClassOperator: "operator", model.ClassState: "state", model.ClassCell: "state of a subtask",
+	model.ClassSubtask: "subtask", model.ClassMaster: "master",
+}
+
+func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target, f showFlags) (showNode, error) {
+	t := s.tree
+	z := t.Sizes(n)
+	v := showNode{
+		Selector: g.Selector(), Class: classWords[t.Class(n)], Kind: stringOrNull(t.Kind(n).String()), Name: orNull(t.Name(n)),
+		Distribution: stringOrNull(t.Dist(n).String()), Entries: number(t.Entries(n)), Sizes: sizesOf(z), UnknownFiles: number(z.UnknownFiles),
+		Details: []showDetail{}, Handles: []showHandle{}, Serializers: []showDetail{}, FirstEntries: []showEntry{},
+	}
+	if i := t.Operator(n); i >= 0 {
+		o := &s.Meta.Operators[i]
+		v.Operator = &showOperator{o.ID.String(), operatorName(s, i), orNull(s.OperatorUID(i)), o.Parallelism, o.MaxParallelism}
+	}
+	if sub := t.Subtask(n); sub >= 0 {
+		v.Subtask = &sub
+	}
+	for _, d := range s.Details(t, n) {
+		v.Details = append(v.Details, showDetail{d.Label, d.Text})
+	}
+	err := s.EachUse(t, n, func(u metadata.StreamUse) error {
+		v.Handles = append(v.Handles, newShowHandle(s, u))
+		return nil
+	})
+	if err != nil && s.damage == nil {
+		return v, err
+	}
+	v.FirstEntries, err = firstEntries(ctx, s, n, g, f)
+	return v, err
+}
+
+func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
+	h := showHandle{Place: u.Place.String(), Part: stringOrNull(u.Part.String()), Key: orNull(u.Key), Type: int(u.Stream.Type), Name: text(u.Stream.Name), Offset: number(model.Unknown)}
+	if u.Entry >= 0 {
+		h.Subtask = &u.Subtask
+	}
+	l := s.Locate(u)
+	if l.URI == "" {
+		h.Bytes = number(u.Stream.InlineBytes())
+		return h
+	}
+	h.URI, h.Bytes, h.Shared, h.Foreign = orNull(l.URI), number(l.Len), l.Shared, l.Foreign
+	if l.Segment {
+		h.Offset = number(l.Off)
+	}
+	return h
+}
+
+// firstEntries reads the entries that a selector names, or the first ones of
+// the first subtask that has any.
+func firstEntries(ctx context.Context, s *snapshot, n model.Node, g model.Target, f showFlags) ([]showEntry, error) {
+	out := []showEntry{}
+	cells := []model.Node{n}
+	if s.tree.Class(n) == model.ClassState {
+		cells = s.tree.Children(nil, n, model.TurnState)
+	}
+	for _, cell := range cells {
+		if !s.HasElements(s.tree, cell) {
+			continue
+		}
+		from, count := int64(0), f.entries
+		if g.Entries.First >= 0 {
+			from, count = g.Entries.First, int(min(int64(count), g.Entries.Last-g.Entries.First+1))
+		}
+		list, err := s.Elements(ctx, s.tree, cell, from, count, f.bytes)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		at := s.tree.Target(cell, s.Meta.Operators)
+		for _, e := range list {
+			at.Entries = model.EntryRange{First: e.Index, Last: e.Index}
+			v := showEntry{Selector: at.Selector(), Offset: number(e.Off), Bytes: number(e.Len)}
+			if err == nil {
+				h := hex.EncodeToString(e.Head)
+				v.Hex = &h
+			}
+			out = append(out, v)
+		}
+		break
+	}
+	return out, nil
+}
+
+func (p *program) writeShow(doc showDocument) error {
+	w := &strings.Builder{}
+	for i, n := range doc.Nodes {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, p.strong(n.Selector))
+		rows := newTable("ll")
+		for _, d := range n.Details {
+			if d.Label != "selector" {
+				rows.row(model.Clean(d.Label), model.Clean(d.Text))
+			}
+		}
+		rows.write(w, "  ")
+		writeEntries(w, n.FirstEntries)
+	}
+	_, err := io.WriteString(p.out, w.String())
+	return err
+}
+
+func writeEntries(w io.Writer, entries []showEntry) {
+	if len(entries) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "  first entries, as bytes")
+	rows := newTable("lrll")
+	for _, e := range entries {
+		first, asText := "cannot be read", ""
+		if e.Hex != nil {
+			raw, _ := hex.DecodeString(*e.Hex) // made above
+			first, asText = hexBytes(raw), printableBytes(raw)
+			if int64(e.Bytes) > int64(len(raw)) {
+				first += " …"
+			}
+		}
+		rows.row(e.Selector[strings.LastIndexByte(e.Selector, '/')+1:], model.FormatSize(int64(e.Bytes)), first, asText)
+	}
+	rows.write(w, "    ")
+}
+
+// hexBytes prints bytes in groups of four.
+func hexBytes(b []byte) string {
+	var s strings.Builder
+	for i, c := range b {
+		if i > 0 && i%4 == 0 {
+			s.WriteByte(' ')
+		}
+		fmt.Fprintf(&s, "%02x", c)
+	}
+	return s.String()
+}
+
+// printableBytes prints ASCII and a dot for every other byte.
+func printableBytes(b []byte) string {
+	out := make([]byte, len(b))
+	for i, c := range b {
+		out[i] = '.'
+		if c >= ' ' && c < 0x7f {
+			out[i] = c
+		}
+	}
+	return string(out)
+}

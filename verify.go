@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+)
+
+type verifyDocument struct {
+	Schema         int             `json:"schema"`
+	OK             bool            `json:"ok"`
+	Complete       bool            `json:"complete"`
+	Damage         *jsonDamage     `json:"damage"`
+	Lossless       *bool           `json:"lossless"` // null where it could not be tried
+	Problems       []verifyProblem `json:"problems"`
+	FilesChecked   int64           `json:"files_checked"`
+	FilesUnchecked []verifyUnasked `json:"files_unchecked"`
+	BytesChecked   int64           `json:"bytes_checked"`
+}
+
+type verifyProblem struct {
+	Rule     string         `json:"rule"`
+	Severity string         `json:"severity"`
+	Selector *string        `json:"selector"`
+	File     *string        `json:"file"`
+	Evidence map[string]any `json:"evidence"`
+}
+
+// verifyUnasked counts files that nobody could be asked about.
+type verifyUnasked struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+}
+
+func (p *program) verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify URI",
+		Short: "Can it be restored: files, lengths, structure, lossless re-encoding",
+		Long: `verify decodes the whole structure, encodes it again and compares byte for byte,
+and asks the storage for every file that is named: is it there, with the length
+that is recorded? Problems are exit code 1. What could not be asked is counted
+with its reason and is no problem. Contents of state files are not read.`,
+		Args: exactly(1, "the URI of a checkpoint"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.verify(cmd.Context(), args[0]) },
+	}
+}
+
+func (p *program) verify(ctx context.Context, uri string) error {
+	s, err := p.open(ctx, uri)
+	if err != nil {
+		return p.notOpened(err, func(d *jsonDamage) any {
+			return verifyDocument{Schema: schemaVersion, Damage: d, Problems: []verifyProblem{}, FilesUnchecked: []verifyUnasked{}}
+		})
+	}
+	doc, err := p.verifySnapshot(ctx, s)
+	if err == nil && p.flags.json {
+		err = writeJSON(p.out, doc)
+	} else if err == nil {
+		err = p.writeVerify(s, doc)
+	}
+	if err != nil {
+		s.Close()
+		return err
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	if !doc.OK {
+		return &coded{code: exitFindings}
+	}
+	return nil
+}
+
+func (p *program) verifySnapshot(ctx context.Context, s *snapshot) (*verifyDocument, error) {
+	doc := &verifyDocument{Schema: schemaVersion, Complete: s.damage == nil, Damage: damageOf(s.damage), Problems: []verifyProblem{}}
+	if s.damage == nil && s.Meta.Version > 1 {
+		at, err := compareEncoded(s.Meta)
+		if err != nil {
+			return nil, err
+		}
+		same := at < 0
+		doc.Lossless = &same
+		if !same {
+			doc.Problems = append(doc.Problems, verifyProblem{"lossless", "critical", nil, &s.URI, map[string]any{"offset": at}})
+		}
+	}
+	if err := p.checkFiles(ctx, s, doc); err != nil {
+		return nil, err
+	}
+	doc.OK = s.damage == nil && len(doc.Problems) == 0
+	return doc, nil
+}
+
+// compareEncoded encodes the structures and compares with the file they came
+// from, without keeping either in memory. It gives the offset of the first
+// difference, -1 where there is none.
+func compareEncoded(m *metadata.Checkpoint) (int64, error) {
+	c := &comparer{in: m.In}
+	n, err := metadata.Encode(c, m)
+	if c.differs {
+		return c.at, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if n != m.In.Size() {
+		return min(n, m.In.Size()), nil
+	}
+	return -1, nil
+}
+
+// comparer is a writer that compares what is written with what is read.
+type comparer struct {
+	in      io.ReaderAt
+	at      int64
+	buf     []byte
+	differs bool
+}
+
+func (c *comparer) Write(p []byte) (int, error) {
+	if cap(c.buf) < len(p) {
+		c.buf = make([]byte, len(p))
+	}
+	have := c.buf[:len(p)]
+	n, err := c.in.ReadAt(have, c.at)
+	for i := range p {
+		if i >= n || p[i] != have[i] {
+			c.at += int64(i)
+			if i >= n && err != io.EOF {
+				return i, err
+			}
+			c.differs = true
+			return i, io.ErrShortWrite
+		}
+	}
+	c.at += int64(len(p))
+	return len(p), nil
+}
+
+func (p *program) writeVerify(s *snapshot, doc *verifyDocument) error {
+	w := &strings.Builder{}
+	answer := "can be restored, as far as files, lengths and structure tell"
+	if !doc.OK {
+		answer = "has problems"
+	}
+	fmt.Fprintf(w, "%s %s\n\n", p.strong(model.Clean(s.URI)), answer)
+	rows := newTable("ll")
+	rows.row("structure", structureText(s))
+	switch {
+	case doc.Lossless == nil && s.damage == nil:
+		rows.row("encoding", "version 1 is only read, so it is not encoded again")
+	case doc.Lossless == nil:
+		rows.row("encoding", "not tried")
+	case *doc.Lossless:
+		rows.row("encoding", "encoded again it is byte for byte the same")
+	default:
+		rows.row("encoding", "encoded again it differs: chkscope does not understand all of it and will not prune it")
+	}
+	rows.row("files", fmt.Sprintf("%s checked, %s", model.FormatCount(doc.FilesChecked), model.FormatSize(doc.BytesChecked)))
+	for _, u := range doc.FilesUnchecked {
+		rows.row("", fmt.Sprintf("%s not checked: %s", model.FormatCount(int64(u.Count)), model.Clean(u.Reason)))
+	}
+	rows.write(w, "")
+	for _, x := range doc.Problems {
+		fmt.Fprintf(w, "\n%s  %s\n", p.severity(x.Severity), p.strong(x.Rule))
+		if x.Selector != nil {
+			fmt.Fprintf(w, "    %s\n", *x.Selector)
+		}
+		if x.File != nil {
+			fmt.Fprintf(w, "    %s\n", model.Clean(*x.File))
+		}
+		fmt.Fprintf(w, "    %s\n", evidenceText(x.Evidence))
+	}
+	_, err := io.WriteString(p.out, w.String())
+	return err
+}
+
+func structureText(s *snapshot) string {
+	if s.damage != nil {
+		return model.Clean(fmt.Sprintf("damaged at offset %d, %s: expected %s, found %s", s.damage.Offset, s.damage.Path, s.damage.Expected, s.damage.Found))
+	}
+	return fmt.Sprintf("complete: version %d, %d operators, %s bytes", s.Meta.Version, len(s.Meta.Operators), model.FormatCount(s.Meta.In.Size()))
+}
