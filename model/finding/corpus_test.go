@@ -1,0 +1,60 @@
+package finding
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"chkscope/model"
+	"chkscope/storage"
+)
+
+func corpus(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../../shared/corpus")
+	if err == nil {
+		_, err = os.Stat(dir)
+	}
+	if err != nil {
+		t.Skip("no corpus of real files beside the repository (../shared/corpus)")
+	}
+	return dir
+}
+
+func open(t testing.TB, dir string, opt model.Options) (*model.Snapshot, *model.Tree) {
+	t.Helper()
+	s, tree, err := model.Open(context.Background(), storage.New(storage.Options{}), dir, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, tree
+}
+
+// TestHealthy: no warning on any healthy savepoint of Flink's own migration
+// tests, but for what is known to be so in the file.
+func TestHealthy(t *testing.T) {
+	root := filepath.Join(corpus(t), "flink-savepoints")
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != model.MetadataName {
+			return err
+		}
+		s, tree := open(t, filepath.Dir(p), model.Options{})
+		list, err := Run(context.Background(), s, tree, nil)
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			if f.Severity >= Warn {
+				t.Errorf("%s: %s %s: %s %v", strings.TrimPrefix(p, root), f.Rule, f.Selector(), f.Cause, f.Evidence)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

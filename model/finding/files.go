@@ -1,0 +1,184 @@
+package finding
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"chkscope/model"
+)
+
+// firstPaths is how many paths a finding about files names.
+const firstPaths = 5
+
+var missingFile = Rule{
+	ID:         "missing-file",
+	Severities: "critical",
+	When:       "the store says for certain that a named file is not there; one finding an operator",
+	Why:        "the restore fails, often late, when the task reads it",
+	Evidence:   fileEvidence,
+	reads:      true,
+	check: func(r *run) ([]Finding, error) {
+		return r.fileProblems(problemMissing, Critical, "%s of %s are not there: a restore of it fails.",
+			"Bring the files back (they may be in another directory: --map FROM=TO), or remove the states that need them.")
+	},
+}
+
+var emptyFile = Rule{
+	ID:         "empty-file",
+	Severities: "critical",
+	When:       "a named file has 0 bytes though more are recorded",
+	Why:        "a power loss or a full disk after the checkpoint was acknowledged (FLINK-36421)",
+	Evidence:   fileEvidence,
+	reads:      true,
+	check: func(r *run) ([]Finding, error) {
+		return r.fileProblems(problemEmpty, Critical, "%s of %s have 0 bytes: a restore of it fails.",
+			"Take an older checkpoint, or remove the states that need them.")
+	},
+}
+
+var wrongLength = Rule{
+	ID:         "wrong-length",
+	Severities: "critical",
+	When:       "a named file has another length than recorded",
+	Why:        "it was cut off, or replaced by another file",
+	Evidence:   fileEvidence,
+	reads:      true,
+	check: func(r *run) ([]Finding, error) {
+		return r.fileProblems(problemLength, Critical, "%s of %s have another length than recorded: a restore of it fails or reads wrong data.",
+			"Take an older checkpoint, bring the right files back, or remove the states that need them.")
+	},
+}
+
+var unchecked = Rule{
+	ID:         "unchecked",
+	Severities: "info",
+	When:       "files could not be asked for: another scheme, no access",
+	Why:        "nothing is known about them; they are not missing for certain",
+	Evidence:   append(slices.Clone(fileEvidence), Key{"reason", "why, for the first"}),
+	reads:      true,
+	check: func(r *run) ([]Finding, error) {
+		return r.fileProblems(problemUnchecked, Info, "%s of %s could not be asked for.",
+			"Give chkscope the access it needs, or say where they are found with --map FROM=TO.")
+	},
+}
+
+var fileEvidence = []Key{{"files", "how many"}, {"bytes", "recorded bytes of them"}, {"first", "the first paths"}}
+
+type problem uint8
+
+const (
+	problemNone problem = iota
+	problemMissing
+	problemEmpty
+	problemLength
+	problemUnchecked
+)
+
+// fileCheck is the answer about one file of an operator.
+type fileCheck struct {
+	model.FileUse
+	problem problem
+	reason  string
+}
+
+// checkParallel is how many questions to the store are under way at once.
+const checkParallel = 16
+
+// fileChecks asks the store once for every physical file.
+func (r *run) fileChecks() ([]fileCheck, error) {
+	if r.files != nil {
+		return r.files, nil
+	}
+	uses, err := r.s.FileUses()
+	if err != nil {
+		return nil, err
+	}
+	r.files = make([]fileCheck, len(uses))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(checkParallel, max(len(uses), 1)) {
+		wg.Go(func() {
+			for i := range next {
+				r.files[i] = r.checkFile(uses[i])
+			}
+		})
+	}
+	for i := range uses {
+		if r.ctx.Err() != nil {
+			break
+		}
+		next <- i
+		r.progress(int64(i+1), int64(len(uses)))
+	}
+	close(next)
+	wg.Wait()
+	return r.files, r.ctx.Err()
+}
+
+func (r *run) checkFile(u model.FileUse) fileCheck {
+	c := fileCheck{FileUse: u}
+	info, err := r.s.Store.Stat(r.ctx, u.URI)
+	switch {
+	case errors.Is(err, model.ErrNotExist):
+		c.problem = problemMissing
+	case err != nil:
+		c.problem, c.reason = problemUnchecked, err.Error()
+	case info.Dir:
+		c.problem = problemLength
+	case info.Size == 0 && u.Need > 0:
+		c.problem = problemEmpty
+	case u.Exact && info.Size != u.Need || !u.Exact && info.Size < u.Need:
+		c.problem = problemLength
+	}
+	return c
+}
+
+// fileProblems makes one finding an operator of all files with a problem.
+func (r *run) fileProblems(p problem, sev Severity, cause, action string) ([]Finding, error) {
+	checks, err := r.fileChecks()
+	if err != nil {
+		return nil, err
+	}
+	type sum struct {
+		files, bytes int64
+		first        []string
+		reason       string
+	}
+	byOp := map[int]*sum{}
+	var ops []int
+	for _, c := range checks {
+		if c.problem != p {
+			continue
+		}
+		for _, op := range c.Operators {
+			s := byOp[op]
+			if s == nil {
+				s = &sum{reason: c.reason}
+				byOp[op] = s
+				ops = append(ops, op)
+			}
+			s.files++
+			s.bytes += max(c.Need, 0)
+			if len(s.first) < firstPaths {
+				s.first = append(s.first, c.URI)
+			}
+		}
+	}
+	slices.Sort(ops)
+	var out []Finding
+	for _, op := range ops {
+		s := byOp[op]
+		e := Evidence{{"files", s.files}, {"bytes", s.bytes}, {"first", s.first}}
+		text := fmt.Sprintf(cause, plural(s.files, "file", "files"), r.operatorName(op))
+		if p == problemUnchecked {
+			e = append(e, Value{"reason", s.reason})
+			text += " " + s.reason
+		} else {
+			text += " First: " + firstOf(s.first, 2) + "."
+		}
+		out = append(out, Finding{Severity: sev, Certainty: Proved, Target: model.OperatorTarget(r.s.Meta.Operators[op].ID), Evidence: e, Cause: text, Action: action})
+	}
+	return out, nil
+}
