@@ -99,6 +99,14 @@ func (n Node) Span() decoder.Span {
 	return decoder.Span{Off: int64(d.off), Len: int64(d.end) - int64(d.off)}
 }
 
+// File is the name of the Input that n stands in.
+func (n Node) File() string {
+	if n.s == nil {
+		return ""
+	}
+	return n.s.In.Name()
+}
+
 // Cut tells whether damage or an exception ended the node early.
 func (n Node) Cut() bool { return n.get().flags&flagCut != 0 }
 
