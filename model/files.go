@@ -56,7 +56,7 @@ func (s *Snapshot) locate(h *metadata.StreamHandle, r role) Location {
 	case metadata.TypeFile:
 		l := Location{URI: h.Name, Len: h.Size}
 		own := store.Under(h.Name, s.Dir) || s.Options.SourceURI != "" && store.Under(h.Name, s.Options.SourceURI)
-		if r != roleOwn || inSharedDir(h.Name) {
+		if r != roleOwn || inSharedDir(h.Name) || s.ownTaskDir(h.Name) {
 			l.Shared = true
 			return l
 		}
@@ -64,6 +64,18 @@ func (s *Snapshot) locate(h *metadata.StreamHandle, r role) Location {
 		return l
 	}
 	return Location{}
+}
+
+// ownTaskDir: a file that the tasks of this job own (changelog base snapshots,
+// merged files), beside the checkpoint's directory: JOB/taskowned. A checkpoint
+// that was moved with its job's directory is known by the job id.
+func (s *Snapshot) ownTaskDir(path string) bool {
+	if s.Options.SourceURI != "" && store.Under(path, store.Join(store.Parent(s.Options.SourceURI), "taskowned")) {
+		return true
+	}
+	job := store.Parent(s.Dir)
+	return store.Under(path, store.Join(job, "taskowned")) ||
+		len(store.Base(job)) == 32 && strings.Contains(path, "/"+store.Base(job)+"/taskowned/")
 }
 
 // inSharedDir: some directory of the path is called "shared".
