@@ -117,6 +117,7 @@ func Open(ctx context.Context, st Store, uri string, opt Options) (*Snapshot, *T
 		return nil, nil, err
 	}
 	s.Meta = meta
+	s.readProperties()
 	if err == nil && s.Meta.Damage != nil {
 		err = s.Meta.Damage
 	}

@@ -35,6 +35,8 @@ type Snapshot struct {
 	Options Options
 	Store   Store
 	Meta    *metadata.Checkpoint
+	// Properties of V4 and later; not Present before.
+	Properties metadata.Properties
 
 	object Object
 
