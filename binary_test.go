@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// builtBinary builds the program as it is shipped, with symbols.
+func builtBinary(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds the binary; left out with -short")
+	}
+	path := filepath.Join(t.TempDir(), "chkscope")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, ".")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// TestNoTemplates: the linker drops text/template only while nothing sets a
+// template of cobra's. With it in the binary, its reflection keeps every method
+// of every type alive, which costs megabytes.
+func TestNoTemplates(t *testing.T) {
+	symbols, err := exec.Command("go", "tool", "nm", builtBinary(t)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(symbols, []byte(" main.main")) {
+		t.Fatal("no symbols in the binary: this test would not see anything")
+	}
+	for line := range strings.Lines(string(symbols)) {
+		if strings.Contains(line, "text/template.(*Template).Execute") || strings.Contains(line, "text/template.(*state)") {
+			t.Fatalf("text/template is in the binary: %s", line)
+		}
+	}
+}
+
+// TestNoForbiddenDependencies: what DESIGN leaves out stays out.
+func TestNoForbiddenDependencies(t *testing.T) {
+	deps, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(deps)) {
+		for _, no := range []string{"gocloud.dev", "cockroachdb/pebble", "html/template"} {
+			if strings.Contains(line, no) {
+				t.Errorf("the program depends on %s", strings.TrimSpace(line))
+			}
+		}
+	}
+}
