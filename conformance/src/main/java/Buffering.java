@@ -46,14 +46,14 @@ public class Buffering extends RichMapFunction<Tuple2<Long, Long>, Tuple2<Long, 
         if (!without.contains("buffered-elements")) buffer = store.getListState(new ListStateDescriptor<>("buffered-elements", Types.TUPLE(Types.STRING, Types.LONG)));
         if (!without.contains("pending-orders")) orders = store.getListState(new ListStateDescriptor<>("pending-orders", TypeInformation.of(Jobs.Order.class)));
         if (!without.contains(unionName)) union = store.getUnionListState(unionDescriptor());
-        if (!c.isRestored()) {
+        if (!c.isRestored() && !Facts.on()) {
             if (buffer != null) for (int i = 0; i < 5; i++) buffer.add(Tuple2.of("subtask-" + me + "-element-" + i, (long) i));
             if (orders != null) for (int i = 0; i < 3; i++) orders.add(new Jobs.Order(me * 10 + i));
             if (union != null) for (int i = me; i < unionSize; i += all) union.add(unionElement(i));
             return;
         }
         if (Facts.on()) {
-            Facts.say("restored " + uid + "#" + me + " true names " + restored);
+            Facts.say("restored " + uid + "#" + me + " " + c.isRestored() + " names " + restored);
             tell(me);
         }
         if (union != null) {

@@ -1,6 +1,8 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.Paths;
 
 /**
  * Real Flink as maker and judge of snapshots, many runs in one JVM.
@@ -10,6 +12,7 @@ import java.nio.charset.StandardCharsets;
  *   restore SCENARIO SNAPSHOT DIR [option=value …]
  *                                                restores it, writes what Flink read to DIR/facts.txt, lets the job take
  *                                                a checkpoint of its own below DIR
+ *   incident DIR                                 the founding incident with a real Kafka broker, see incident/Incident.java; only built with Flink 1.15
  *   names SNAPSHOT FILE                          the state names in it as Flink's own loader reads them
  * </pre>
  *
@@ -34,6 +37,7 @@ public class Main {
             switch (args[0]) {
                 case "make": Maker.make(args[1], absolute(args[2]), new Options(args, 3)); break;
                 case "restore": Judge.restore(args[1], args[2], absolute(args[3]), new Options(args, 4)); break;
+                case "incident": Class.forName("Incident").getDeclaredMethod("make", Path.class).invoke(null, absolute(args[1])); break;
                 case "names": Names.write(args[1], args[2]); break;
                 default: throw new IllegalArgumentException("no command " + args[0]);
             }
@@ -50,7 +54,7 @@ public class Main {
         System.out.flush();
     }
 
-    private static java.nio.file.Path absolute(String path) { return java.nio.file.Paths.get(path).toAbsolutePath().normalize(); }
+    private static Path absolute(String path) { return Paths.get(path).toAbsolutePath().normalize(); }
 
     /** The chain of causes in one line, the outermost first. */
     static String reason(Throwable t) {

@@ -22,12 +22,17 @@ class Run implements AutoCloseable {
     private final CompletableFuture<?> result; // asked for at the start: the cluster goes down with the job
     private int before = -1; // the number of the last checkpoint that was not this run's
 
-    Run(String scenario, Path dir, Options o) throws Exception {
+    /** Builds a job's graph. */
+    interface Graph { void build(StreamExecutionEnvironment env) throws Exception; }
+
+    Run(String scenario, Path dir, Options o) throws Exception { this(scenario, dir, o, env -> Jobs.build(env, scenario, o)); }
+
+    Run(String name, Path dir, Options o, Graph graph) throws Exception {
         this.dir = dir;
         Files.createDirectories(dir);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.createLocalEnvironment(Settings.of(o, dir));
-        Jobs.build(env, scenario, o);
-        job = env.executeAsync("conformance-" + scenario);
+        graph.build(env);
+        job = env.executeAsync("conformance-" + name);
         result = job.getJobExecutionResult();
     }
 

@@ -16,13 +16,15 @@ class Settings {
 
     static Configuration of(Options o, Path dir) {
         Settings s = new Settings();
-        s.cluster();
+        s.cluster(dir);
         s.checkpoints(o, dir);
         s.recovery(o);
         return s.c;
     }
 
-    private void cluster() {
+    private void cluster(Path dir) {
+        set(dir + "/local", "io.tmp.dirs");
+        set(dir + "/local", "state.backend.rocksdb.localdir"); // named in RocksDB's OPTIONS file, which is part of checkpoints
         set("none", 1, 19, "restart-strategy", "restart-strategy.type");
         set("200m", "taskmanager.memory.managed.size");
         set("64m", "taskmanager.memory.network.min");

@@ -24,7 +24,7 @@ public class Step extends RichMapFunction<Long, Long> implements CheckpointedFun
         ListStateDescriptor<String> d = new ListStateDescriptor<>(name + "-state", Types.STRING);
         ListState<String> seen = union ? c.getOperatorStateStore().getUnionListState(d) : c.getOperatorStateStore().getListState(d);
         int me = Flink.subtask(getRuntimeContext());
-        if (!c.isRestored()) for (int i = 0; i < 2; i++) seen.add(name + "/" + me + "/" + i);
+        if (!c.isRestored() && !Facts.on()) for (int i = 0; i < 2; i++) seen.add(name + "/" + me + "/" + i);
         if (!Facts.on()) return;
         for (String x : seen.get()) Facts.say((union ? "union " : "list ") + name + "#" + me + " " + name + "-state=" + x);
         Facts.done(name, me);
