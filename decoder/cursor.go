@@ -7,9 +7,13 @@ import (
 	"strconv"
 )
 
-// cursorWindow is how many bytes a Cursor reads at once. Stepping over more
-// than that costs no read.
-const cursorWindow = 32 << 10
+// cursorWindow is how many bytes a Cursor reads at once at most, firstWindow
+// what it reads after stepping over something: reading on doubles it, so that
+// a field between two long arrays costs a page.
+const (
+	cursorWindow = 32 << 10
+	firstWindow  = 4 << 10
+)
 
 // Cursor reads an Input forward, big-endian, with a window of its own, so that
 // what is stepped over is never read. The first failure sticks: later reads
@@ -117,7 +121,7 @@ func (c *Cursor) take(n int, what string) []byte {
 		return nil
 	}
 	if c.off < c.base || c.off+int64(n) > c.base+int64(len(c.buf)) {
-		if !c.fill(what) {
+		if !c.fill(n, what) {
 			return nil
 		}
 		if n > len(c.buf) {
@@ -130,9 +134,14 @@ func (c *Cursor) take(n int, what string) []byte {
 	return c.buf[i : i+n]
 }
 
-func (c *Cursor) fill(what string) bool {
-	size := min(int64(cursorWindow), c.end-c.off)
-	if cap(c.buf) < int(size) {
+// fill reads the window from off on, at least need bytes.
+func (c *Cursor) fill(need int, what string) bool {
+	size := int64(firstWindow)
+	if c.off <= c.base+int64(len(c.buf)) {
+		size = min(max(2*int64(len(c.buf)), firstWindow), cursorWindow)
+	}
+	size = min(max(size, int64(need)), c.end-c.off)
+	if int64(cap(c.buf)) < size {
 		c.buf = make([]byte, size)
 	}
 	c.buf = c.buf[:size]
