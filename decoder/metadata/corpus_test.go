@@ -87,7 +87,7 @@ func corpusFiles(t testing.TB, f func(name string, data []byte)) {
 // TestCorpus decodes every real file, encodes it again and accounts for its
 // bytes.
 func TestCorpus(t *testing.T) {
-	files, versions := 0, map[int32]int{}
+	files, uids, versions := 0, 0, map[int32]int{}
 	corpusFiles(t, func(name string, data []byte) {
 		files++
 		c, err := Decode(decoder.Bytes{Data: data, Label: name})
@@ -101,8 +101,17 @@ func TestCorpus(t *testing.T) {
 		}
 		checkRoundTrip(t, name, c, data)
 		checkAccounts(t, name, c)
+		for _, op := range c.Operators {
+			if op.UID == "" || strings.HasPrefix(name, "handles") {
+				continue // those of handles/ are made up
+			}
+			uids++
+			if id := OperatorIDOf(decoder.Text(op.UID)); id != op.ID {
+				t.Errorf("%s: uid %q gives id %s, the file says %s", name, op.UID, id, op.ID)
+			}
+		}
 	})
-	t.Logf("%d files, by version: %v", files, versions)
+	t.Logf("%d files, by version: %v; %d uids", files, versions, uids)
 	if files < 300 {
 		t.Errorf("only %d files found", files)
 	}

@@ -9,7 +9,7 @@ import (
 	"chkscope/decoder"
 )
 
-// encodeWindow is how many bytes are gathered before they are written.
+// encodeWindow is how many bytes are gathered at most before they are written.
 const encodeWindow = 256 << 10
 
 // Encode writes c in the version that it was decoded from, and gives the number
@@ -23,7 +23,8 @@ func Encode(w io.Writer, c *Checkpoint) (int64, error) {
 	if c.Damage != nil {
 		return 0, fmt.Errorf("an incomplete checkpoint cannot be written: %w", c.Damage)
 	}
-	e := &encoder{w: w, in: c.In, layout: c.layout(), buf: make([]byte, 0, encodeWindow)}
+	window := min(max(c.In.Size(), 512), encodeWindow)
+	e := &encoder{w: w, in: c.In, layout: c.layout(), buf: make([]byte, 0, window)}
 	e.checkpoint(c)
 	e.flush()
 	return e.written, e.err
@@ -110,10 +111,21 @@ func (e *encoder) utf(s, what string) {
 		e.fail("%s of %d bytes: at most %d can be written", what, len(s), math.MaxUint16)
 		return
 	}
-	if p := e.room(2 + len(s)); p != nil {
+	if p := e.room(2); p != nil {
 		binary.BigEndian.PutUint16(p, uint16(len(s)))
-		copy(p[2:], s)
 	}
+	for e.w != nil && len(s) > 0 {
+		s = s[copy(e.part(len(s)), s):]
+	}
+	e.n += int64(len(s)) // where only counted
+}
+
+// part gives room for the next bytes of at most n, at least one.
+func (e *encoder) part(n int) []byte {
+	if len(e.buf) == cap(e.buf) {
+		e.flush()
+	}
+	return e.room(min(n, cap(e.buf)-len(e.buf)))
 }
 
 // span copies bytes of the input.
@@ -123,10 +135,7 @@ func (e *encoder) span(s decoder.Span) {
 		return
 	}
 	for off := s.Off; off < s.End() && e.err == nil; {
-		if len(e.buf) == cap(e.buf) {
-			e.flush()
-		}
-		p := e.room(int(min(s.End()-off, int64(cap(e.buf)-len(e.buf)))))
+		p := e.part(int(min(s.End()-off, encodeWindow)))
 		if err := readFull(e.in, p, off); err != nil {
 			e.err = err
 		}
@@ -145,9 +154,7 @@ func (e *encoder) blob(b Blob) {
 		return
 	}
 	for rest := b.New; len(rest) > 0; {
-		n := min(len(rest), encodeWindow)
-		copy(e.room(n), rest[:n])
-		rest = rest[n:]
+		rest = rest[copy(e.part(len(rest)), rest):]
 	}
 }
 

@@ -1,9 +1,11 @@
 package metadata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -121,69 +123,121 @@ func (o Offsets) Last(in decoder.Input) (int64, error) { return o.At(in, o.Len()
 
 // Each calls f for every element in order and stops at the first error.
 func (o Offsets) Each(in decoder.Input, f func(i, offset int64) error) error {
-	page := make([]int64, min(o.Len(), offsetsPage/8))
+	w := window{o: o, in: in}
 	for i := int64(0); i < o.Len(); {
-		n, err := o.Read(in, i, page)
-		if err != nil {
-			return err
-		}
-		for k, v := range page[:n] {
-			if err := f(i+int64(k), v); err != nil {
+		p, left := o.pieceAt(i)
+		for left > 0 {
+			page, err := w.from(p.first, left, o.nextFirst(i, left))
+			if err != nil {
 				return err
 			}
+			for k, v := range page {
+				if err := f(i+int64(k), v+p.delta); err != nil {
+					return err
+				}
+			}
+			n := int64(len(page))
+			i, left, p.first = i+n, left-n, p.first+n
 		}
-		i += int64(n)
 	}
 	return nil
+}
+
+// nextFirst is where in the base the piece after elements i to i+left begins;
+// the largest number where there is none.
+func (o Offsets) nextFirst(i, left int64) int64 {
+	if i+left >= o.Len() {
+		return math.MaxInt64
+	}
+	p, _ := o.pieceAt(i + left)
+	return p.first
+}
+
+// window is a page of the base: where many short pieces lie close together,
+// they are read at once.
+type window struct {
+	o      Offsets
+	in     decoder.Input
+	first  int64
+	values []int64
+	page   []int64
+}
+
+// from gives up to n base elements from number first on; next is where the
+// base is read after them.
+func (w *window) from(first, n, next int64) ([]int64, error) {
+	const pageLen = offsetsPage / 8
+	have := w.first + int64(len(w.values)) - first
+	if first < w.first || have <= 0 {
+		load := min(n, pageLen)
+		if next >= first && next < first+pageLen {
+			load = min(pageLen, w.o.baseLen()-first)
+		}
+		if int64(len(w.page)) < load {
+			w.page = make([]int64, load)
+		}
+		w.first, w.values = first, w.page[:load]
+		if err := w.o.readBase(w.in, first, w.values); err != nil {
+			w.values = nil
+			return nil, err
+		}
+		have = load
+	}
+	at := first - w.first
+	return w.values[at : at+min(n, have)], nil
+}
+
+// baseLen is the number of elements of the span or of the literal values.
+func (o Offsets) baseLen() int64 {
+	if o.edit != nil && o.edit.literal != nil {
+		return int64(len(o.edit.literal))
+	}
+	return o.Span.Len / 8
 }
 
 // Without gives the array without the elements in drop, which may overlap and
 // be in any order; what lies outside the array is ignored. Memory is taken for
 // the runs that stay, not for the elements.
 func (o Offsets) Without(drop []Range) Offsets {
-	keep, at := []Range{}, int64(0)
-	for _, r := range sortedRanges(drop, o.Len()) {
-		if r.First > at {
-			keep = append(keep, Range{at, r.First - 1})
-		}
-		at = max(at, r.Last+1)
+	before := func(a, b Range) int { return cmp.Compare(a.First, b.First) }
+	if !slices.IsSortedFunc(drop, before) {
+		drop = slices.Clone(drop)
+		slices.SortFunc(drop, before)
 	}
-	if at == 0 {
+	e := o.newEdit(len(drop) + 1)
+	at := int64(0)
+	for _, r := range drop {
+		e.take(o, at, min(r.First, o.Len()), 0)
+		if r.Last >= r.First {
+			at = max(at, min(r.Last, o.Len()-1)+1)
+		}
+	}
+	e.take(o, at, o.Len(), 0)
+	if e.n == o.Len() {
 		return o
 	}
-	if at < o.Len() {
-		keep = append(keep, Range{at, o.Len() - 1})
-	}
-	return o.sub(keep)
+	return Offsets{Span: o.Span, edit: e}
 }
 
-func sortedRanges(ranges []Range, n int64) []Range {
-	var s []Range
-	for _, r := range ranges {
-		r.First, r.Last = max(r.First, 0), min(r.Last, n-1)
-		if r.First <= r.Last {
-			s = append(s, r)
-		}
-	}
-	sort.Slice(s, func(i, k int) bool { return s[i].First < s[k].First })
-	return s
-}
-
-// sub gives the elements of the ascending ranges keep.
-func (o Offsets) sub(keep []Range) Offsets {
+// newEdit begins an edit of o with room for that many more pieces than o has.
+func (o Offsets) newEdit(more int) *offsetsEdit {
 	e := &offsetsEdit{}
 	if o.edit != nil {
 		e.literal = o.edit.literal
+		more += len(o.edit.pieces)
 	}
-	for _, r := range keep {
-		for i := r.First; i <= r.Last; {
-			p, left := o.pieceAt(i)
-			left = min(left, r.Last+1-i)
-			e.add(p.first, left, p.delta)
-			i += left
-		}
+	e.pieces = make([]piece, 0, more)
+	return e
+}
+
+// take adds elements from up to, not including, to of o, moved by delta.
+func (e *offsetsEdit) take(o Offsets, from, to, delta int64) {
+	for i := from; i < to; {
+		p, left := o.pieceAt(i)
+		left = min(left, to-i)
+		e.add(p.first, left, p.delta+delta)
+		i += left
 	}
-	return Offsets{Span: o.Span, edit: e}
 }
 
 func (e *offsetsEdit) add(first, count, delta int64) {
@@ -197,25 +251,14 @@ func (e *offsetsEdit) add(first, count, delta int64) {
 // ascending order of First (positions in this array, after any Without).
 // Elements before the first shift stay as they are.
 func (o Offsets) Shifted(shifts []Shift) Offsets {
-	e := &offsetsEdit{}
-	if o.edit != nil {
-		e.literal = o.edit.literal
-	}
-	run := func(from, to, delta int64) {
-		for i := from; i < to; {
-			p, left := o.pieceAt(i)
-			left = min(left, to-i)
-			e.add(p.first, left, p.delta+delta)
-			i += left
-		}
-	}
+	e := o.newEdit(len(shifts) + 1)
 	at, delta := int64(0), int64(0)
 	for _, s := range shifts {
 		first := min(max(s.First, at), o.Len())
-		run(at, first, delta)
+		e.take(o, at, first, delta)
 		at, delta = first, s.Delta
 	}
-	run(at, o.Len(), delta)
+	e.take(o, at, o.Len(), delta)
 	return Offsets{Span: o.Span, edit: e}
 }
 

@@ -116,10 +116,10 @@ func (r *reader) openCount(what string, each int64) int {
 	return int(n)
 }
 
-// nest enters one more level of handles inside handles.
+// nest enters one more level of handles inside handles, behind its type byte.
 func (r *reader) nest() bool {
 	if r.nesting++; r.nesting > maxNesting {
-		r.FailAt(r.Off(), fmt.Sprintf("at most %d handles inside each other", maxNesting), "more", nil)
+		r.FailAt(r.Off()-1, fmt.Sprintf("at most %d handles inside each other", maxNesting), "more", nil)
 	}
 	return r.Err() == nil
 }
