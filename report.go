@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"chkscope/model"
+	"chkscope/model/finding"
 )
 
 // failOn is the severity from which on findings set exit code 1 (--fail-on).
@@ -58,8 +59,12 @@ func (p *program) openAndReport(ctx context.Context, uri string, fail failOn) er
 
 // report prints the document of an opened snapshot and closes it.
 func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
-	var findings []reportFinding
-	doc := newReport(s, findings)
+	found, err := p.findings(ctx, s)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	doc := newReport(s, newReportFindings(found))
 	write := func() error { return p.writeReport(s, doc) }
 	if p.flags.json {
 		write = func() error { return writeJSON(p.out, doc) }
@@ -71,19 +76,20 @@ func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
 	if err := s.end(); err != nil {
 		return err
 	}
-	if fail.reached(findings) {
+	if fail.reached(found) {
 		return &coded{code: exitFindings}
 	}
 	return nil
 }
 
 // reached tells whether a finding is at or above the severity.
-func (f failOn) reached(findings []reportFinding) bool {
-	severities := []string{"info", "warn", "critical"}
-	limit := slices.Index(severities, string(f))
-	return limit >= 0 && slices.ContainsFunc(findings, func(x reportFinding) bool {
-		return slices.Index(severities, x.Severity) >= limit
-	})
+func (f failOn) reached(found []finding.Finding) bool {
+	for _, limit := range []finding.Severity{finding.Info, finding.Warn, finding.Critical} {
+		if limit.String() == string(f) {
+			return slices.ContainsFunc(found, func(x finding.Finding) bool { return x.Severity >= limit })
+		}
+	}
+	return false
 }
 
 func (p *program) writeReport(s *snapshot, doc *reportDocument) error {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"chkscope/model"
+	"chkscope/model/finding"
 )
 
 // reportDocument is what `report --json` prints. The README documents it.
@@ -69,14 +70,14 @@ type reportState struct {
 }
 
 type reportFinding struct {
-	Rule      string         `json:"rule"`
-	Severity  string         `json:"severity"`
-	Certainty string         `json:"certainty"`
-	Selector  *string        `json:"selector"`
-	Evidence  map[string]any `json:"evidence"`
-	Cause     string         `json:"cause"`
-	Action    string         `json:"action"`
-	Remedy    []string       `json:"remedy"`
+	Rule      string           `json:"rule"`
+	Severity  string           `json:"severity"`
+	Certainty string           `json:"certainty"`
+	Selector  *string          `json:"selector"`
+	Evidence  finding.Evidence `json:"evidence"`
+	Cause     string           `json:"cause"`
+	Action    string           `json:"action"`
+	Remedy    []string         `json:"remedy"`
 }
 
 // operatorDetail is what else is known of an operator.
@@ -226,4 +227,15 @@ func stringOrNull(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+func newReportFindings(found []finding.Finding) []reportFinding {
+	out := []reportFinding{}
+	for _, f := range found {
+		out = append(out, reportFinding{
+			Rule: f.Rule, Severity: f.Severity.String(), Certainty: string(f.Certainty), Selector: stringOrNull(f.Selector()),
+			Evidence: f.Evidence, Cause: f.Cause, Action: f.Action, Remedy: list(f.Remedy),
+		})
+	}
+	return out
 }

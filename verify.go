@@ -10,6 +10,7 @@ import (
 
 	"chkscope/decoder/metadata"
 	"chkscope/model"
+	"chkscope/model/finding"
 )
 
 type verifyDocument struct {
@@ -25,11 +26,11 @@ type verifyDocument struct {
 }
 
 type verifyProblem struct {
-	Rule     string         `json:"rule"`
-	Severity string         `json:"severity"`
-	Selector *string        `json:"selector"`
-	File     *string        `json:"file"`
-	Evidence map[string]any `json:"evidence"`
+	Rule     string           `json:"rule"`
+	Severity string           `json:"severity"`
+	Selector *string          `json:"selector"`
+	File     *string          `json:"file"`
+	Evidence finding.Evidence `json:"evidence"`
 }
 
 // verifyUnasked counts files that nobody could be asked about.
@@ -87,7 +88,7 @@ func (p *program) verifySnapshot(ctx context.Context, s *snapshot) (*verifyDocum
 		same := at < 0
 		doc.Lossless = &same
 		if !same {
-			doc.Problems = append(doc.Problems, verifyProblem{"lossless", "critical", nil, &s.URI, map[string]any{"offset": at}})
+			doc.Problems = append(doc.Problems, verifyProblem{"lossless", "critical", nil, &s.URI, finding.Evidence{{Key: "offset", Value: at}}})
 		}
 	}
 	if err := p.checkFiles(ctx, s, doc); err != nil {
