@@ -6,6 +6,7 @@ require golang.org/x/sys v0.50.0
 
 require (
 	github.com/charmbracelet/x/ansi v0.11.9
+	github.com/klauspost/compress v1.20.4
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/ulikunitz/xz v0.5.17

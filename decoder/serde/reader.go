@@ -189,3 +189,9 @@ func (r *Reader) section(from, to int) *Reader {
 func (r *Reader) span(from, to int) decoder.Span {
 	return decoder.Span{Off: r.base + int64(from), Len: int64(to - from)}
 }
+
+// FailAt records damage at an offset of the stream, unless an earlier failure
+// is recorded already.
+func (r *Reader) FailAt(off int64, expected, found string, cause error) {
+	r.fail(int(off-r.base), expected, found, cause)
+}
