@@ -72,9 +72,7 @@ func TestDropEveryState(t *testing.T) {
 	drops, broken := 0, 0
 	seen := map[string]bool{}
 	eachStream(t, nil, func(snap *realfiles.Snapshot, in decoder.Input, states []metadata.OperatorState) {
-		raw := in.(interface{ ReadAt([]byte, int64) (int, error) })
-		buf := make([]byte, in.Size())
-		raw.ReadAt(buf, 0)
+		buf := all(t, in)
 		if seen[string(buf)] {
 			return // the same stream is named by several snapshots
 		}
@@ -114,8 +112,8 @@ func TestDropEveryState(t *testing.T) {
 		}
 	})
 	t.Logf("%d streams, %d states dropped, %d streams broken", len(seen), drops, broken)
-	if drops < 1000 {
-		t.Errorf("only %d states dropped", drops)
+	if drops < 750 || broken == 0 {
+		t.Errorf("only %d states dropped, %d streams broken", drops, broken)
 	}
 }
 

@@ -1,54 +1,55 @@
-package serde
+package serde_test
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"chkscope/decoder/internal/realfiles"
+	"chkscope/decoder/serde"
 )
 
-// corpus is the directory of real files beside the repository.
-func corpus(t testing.TB) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the test")
-		}
-	}
-	for _, c := range []string{filepath.Join(dir, "../shared/corpus"), filepath.Join(dir, "../../shared/corpus")} {
-		if _, err := os.Stat(c); err == nil {
-			return c
-		}
-	}
-	t.Skip("the corpus of real files is not beside the repository")
-	return ""
-}
+var update = flag.Bool("update", false, "write the golden files")
 
-func TestSerializerSnapshotsOfFlink(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(corpus(t), "serializer-snapshots/*/serializer-snapshot"))
-	if len(files) < 100 {
-		t.Fatalf("%d files", len(files))
-	}
+// TestSnapshotsOfFlink reads the snapshot of every built-in serializer as Flink
+// wrote it and compares the types.
+func TestSnapshotsOfFlink(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join(realfiles.Dir(t), "serializer-snapshots/*/serializer-snapshot"))
+	var got strings.Builder
 	for _, f := range files {
 		buf, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		name := filepath.Base(filepath.Dir(f))
-		r := NewReader(name, buf, 0)
+		r := serde.NewReader(name, buf, 0)
 		s := r.Proxy()
-		if r.Err() != nil {
-			t.Errorf("%s: %v", name, r.Err())
+		if r.Err() != nil || r.Left() != 0 {
+			t.Errorf("%s: %d bytes left, %v", name, r.Left(), r.Err())
 			continue
 		}
-		if r.Left() != 0 {
-			t.Errorf("%s: %d bytes left", name, r.Left())
+		fmt.Fprintf(&got, "%s: %s\n", name, realfiles.Notation(s))
+		for cut := range buf {
+			r := serde.NewReader(name, buf[:cut], 0)
+			if r.Proxy(); r.Err() == nil {
+				t.Errorf("%s cut to %d bytes: no error", name, cut)
+			}
 		}
-		t.Logf("%s: %s", name, notation(s))
+	}
+	golden := "testdata/snapshots.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("types differ from %s:\n%s", golden, got.String())
 	}
 }

@@ -3,6 +3,7 @@ package serde
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"math"
 	"unicode/utf8"
 )
@@ -27,6 +28,9 @@ func (r *Reader) resync(end func(from int) int) *Snapshot {
 		}
 		if to = end(from); to < from || to > r.end {
 			to = -1
+		}
+		if whole.err.Err == io.ErrUnexpectedEOF && to > r.end-4 {
+			to = -1 // cut off: nothing was recognised behind it
 		}
 	}
 	if to < 0 {
