@@ -12,6 +12,10 @@ func (b *builder) flush(o *metadata.Operator) {
 	t := b.t
 	opNode := t.OperatorNode(int(b.op))
 	t.sizes[opNode], t.entries[opNode] = b.total, Unknown
+	t.detail[b.op].HeaderOnly = b.s.headerOnly(int(b.op), func(name string) bool {
+		_, ok := b.byKey[stateKey{kind: KindOperator, name: name}]
+		return ok
+	})
 	order := make([]int, len(b.states))
 	for i := range order {
 		order[i] = i

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/opstate"
 )
 
 // Element is one entry of a list state.
@@ -38,10 +40,9 @@ func (s *Snapshot) HasElements(t *Tree, cell Node) bool {
 	return t.class[cell] == ClassCell && (t.kind[cell] == KindOperator || t.kind[cell] == KindRawOperator) && t.entries[cell] > 0
 }
 
-// Elements gives up to n list elements of a cell from the from-th on, with the
-// first bytes of each (at most head). It reads their ranges only. Where the
-// stream cannot be read the elements come without bytes, beside the error.
-func (s *Snapshot) Elements(ctx context.Context, t *Tree, cell Node, from int64, n, head int) ([]Element, error) {
+// plainElements is Elements for a stream that is not compressed: only the first
+// and last offset of each state and the page itself are read.
+func (s *Snapshot) plainElements(ctx context.Context, t *Tree, cell Node, from int64, n, head int) ([]Element, error) {
 	h := s.operatorHandleOf(t, cell)
 	if h == nil {
 		return nil, errors.New("this state has no list elements")
@@ -183,4 +184,55 @@ func (s *Snapshot) OpenStream(ctx context.Context, h *metadata.StreamHandle) (de
 		return nil, nil, &decoder.Error{File: l.URI, Offset: l.Off, Expected: "a segment inside the file", Found: "it ends behind the file's end", Err: io.ErrUnexpectedEOF}
 	}
 	return decoder.Section(obj, decoder.Span{Off: l.Off, Len: l.Len}, l.URI), obj, nil
+}
+
+// ElementData is one element as it is read through: its number, place, length
+// and first bytes (decompressed), valid during the call.
+type ElementData = opstate.Element
+
+// EachElement reads all elements of a cell in order; elements longer than cut
+// are given cut to it. It needs constant memory but for streams whose offsets
+// do not ascend.
+func (s *Snapshot) EachElement(ctx context.Context, t *Tree, cell Node, cut int64, f func(ElementData) error) error {
+	return s.elementsFrom(ctx, t, cell, 0, math.MaxInt64, cut, f)
+}
+
+func (s *Snapshot) elementsFrom(ctx context.Context, t *Tree, cell Node, from, n, cut int64, f func(ElementData) error) error {
+	h := s.operatorHandleOf(t, cell)
+	if h == nil {
+		return errors.New("this state has no list elements")
+	}
+	in, closer, err := s.OpenStream(ctx, &h.Delegate)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	var st *opstate.Stream
+	if t.kind[cell] == KindRawOperator {
+		st = opstate.OpenRaw(in, s.Meta.In, h.States)
+	} else if st, err = opstate.Open(in, s.Meta.In, h.States); st.Header == nil {
+		return err
+	}
+	name := t.Name(cell)
+	for i := range h.States {
+		if h.States[i].Name == name {
+			return st.Elements(i, from, n, cut, f)
+		}
+	}
+	return nil
+}
+
+// Elements gives up to n list elements of a cell from the from-th on, with the
+// first bytes of each (at most head). It reads their ranges only. Where the
+// stream cannot be read the elements come without bytes, beside the error.
+func (s *Snapshot) Elements(ctx context.Context, t *Tree, cell Node, from int64, n, head int) ([]Element, error) {
+	if t.class[cell] == ClassCell && s.Compressed(int(t.op[cell]), int(t.sub[cell])) {
+		var out []Element
+		err := s.elementsFrom(ctx, t, cell, from, int64(n), int64(head), func(e ElementData) error {
+			out = append(out, Element{Index: e.Index, Off: e.Off, Len: e.Len, Head: append([]byte(nil), e.Data...)})
+			return ctx.Err()
+		})
+		return out, err
+	}
+	return s.plainElements(ctx, t, cell, from, n, head)
 }

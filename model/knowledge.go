@@ -1,12 +1,18 @@
 package model
 
-import "sync"
+import (
+	"sync"
+
+	"chkscope/decoder/serde"
+)
 
 // KeyedName is a named keyed state as a stream header tells it.
 type KeyedName struct {
 	Name string // modified UTF-8
 	// Type is KEYED_STATE_TYPE ("VALUE", "MAP", ...) or "PRIORITY_QUEUE".
 	Type string
+	// Meta is its record in the header; nil for the services of raw timers.
+	Meta *serde.StateMeta
 }
 
 // Counted is what counting found of one named state in one subtask.
@@ -19,7 +25,15 @@ type knowledge struct {
 	counts map[cellName]Counted
 	// whole holds the operators and kinds whose names are all counted in all subtasks.
 	whole map[opKind]bool
+
+	headersRead bool
+	records     map[int32]map[string]StateRecord // operator states by operator and name
+	compressed  map[opSub]bool
+	unread      int
+	firstUnread error
 }
+
+type opSub struct{ op, sub int32 }
 
 type opKind struct {
 	op   int32

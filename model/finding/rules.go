@@ -5,6 +5,7 @@ func Rules() []Rule {
 	return []Rule{
 		deploymentOverFramesize,
 		acknowledgeOverFramesize,
+		unionMultiplied,
 		legacyState,
 		inlineHeavy,
 		coordinatorHeavy,
@@ -16,10 +17,13 @@ func Rules() []Rule {
 		emptyFile,
 		wrongLength,
 		unchecked,
+		brokenCompression,
 		nativeClaimDefect,
 		foreignReference,
+		deadName,
 		finishedOrEmpty,
 		autoID,
+		opaqueSerializer,
 		versionLint,
 		maxParallelism,
 	}

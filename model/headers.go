@@ -1,0 +1,212 @@
+package model
+
+import (
+	"context"
+	"sort"
+	"sync"
+
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/opstate"
+	"chkscope/decoder/serde"
+)
+
+// headerParallel is how many streams are read at once.
+const headerParallel = 8
+
+// StateRecord is what a stream header says about a named state.
+type StateRecord struct {
+	serde.StateMeta
+	// Compressed: the stream was written with snapshot compression.
+	Compressed bool
+}
+
+// ReadHeaders reads the headers of state streams (bounded ranges of the files)
+// and gives the tree with the names that stand only there: named keyed states,
+// header-only names. A stream that cannot be read is no error: its names stay
+// unknown, and Unread tells why. progress may be nil; it is told streams done and all.
+func (s *Snapshot) ReadHeaders(ctx context.Context, progress func(done, all int)) (*Tree, error) {
+	jobs := s.headerJobs()
+	work := make(chan headerJob)
+	var wg sync.WaitGroup
+	for range min(headerParallel, max(len(jobs), 1)) {
+		wg.Go(func() {
+			for j := range work {
+				s.readHeader(ctx, j)
+			}
+		})
+	}
+	for i, j := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- j
+		if progress != nil {
+			progress(i+1, len(jobs))
+		}
+	}
+	close(work)
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.known.mu.Lock()
+	s.known.headersRead = true
+	s.known.mu.Unlock()
+	return s.buildTree(), nil
+}
+
+// headerJob is one stream whose header is to be read.
+type headerJob struct {
+	op, sub  int32
+	kind     Kind
+	operator *metadata.OperatorHandle
+	keyed    *metadata.KeyedHandle
+}
+
+func (s *Snapshot) headerJobs() []headerJob {
+	var jobs []headerJob
+	for op := range s.Meta.Operators {
+		subtasks := s.Meta.Operators[op].Subtasks
+		for k := range subtasks {
+			st := subtasks[k].State
+			if st == nil {
+				continue
+			}
+			at := headerJob{op: int32(op), sub: int32(k)}
+			if st.ManagedOperator != nil && st.ManagedOperator.Delegate.Type != metadata.TypeEmptySegment {
+				at.kind, at.operator = KindOperator, st.ManagedOperator
+				jobs = append(jobs, at)
+			}
+			at.operator = nil
+			if st.ManagedKeyed != nil {
+				at.kind, at.keyed = KindKeyed, st.ManagedKeyed
+				jobs = append(jobs, at)
+			}
+			if st.RawKeyed != nil {
+				at.kind, at.keyed = KindRawKeyed, st.RawKeyed
+				jobs = append(jobs, at)
+			}
+		}
+	}
+	return jobs
+}
+
+func (s *Snapshot) readHeader(ctx context.Context, j headerJob) {
+	var err error
+	if j.operator != nil {
+		err = s.readOperatorHeader(ctx, j)
+	} else {
+		err = s.readKeyedHeader(ctx, j)
+	}
+	if err != nil {
+		s.known.mu.Lock()
+		s.known.unread++
+		if s.known.firstUnread == nil {
+			s.known.firstUnread = err
+		}
+		s.known.mu.Unlock()
+	}
+}
+
+func (s *Snapshot) readOperatorHeader(ctx context.Context, j headerJob) error {
+	in, closer, err := s.OpenStream(ctx, &j.operator.Delegate)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	st, err := opstate.Open(in, s.Meta.In, j.operator.States)
+	if st.Header == nil {
+		return err
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	all := s.known.records[j.op]
+	if all == nil {
+		all = map[string]StateRecord{}
+		if s.known.records == nil {
+			s.known.records = map[int32]map[string]StateRecord{}
+		}
+		s.known.records[j.op] = all
+	}
+	for _, m := range st.Header.States {
+		if _, ok := all[m.Name]; !ok {
+			all[m.Name] = StateRecord{m, st.Header.Compressed}
+		}
+	}
+	if st.Header.Compressed {
+		if s.known.compressed == nil {
+			s.known.compressed = map[opSub]bool{}
+		}
+		s.known.compressed[opSub{j.op, j.sub}] = true
+	}
+	return err
+}
+
+// Record is what the stream headers of an operator say about a named operator
+// state, after ReadHeaders.
+func (s *Snapshot) Record(op int, name string) (StateRecord, bool) {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	r, ok := s.known.records[int32(op)][name]
+	return r, ok
+}
+
+// HeadersRead is true once ReadHeaders went through.
+func (s *Snapshot) HeadersRead() bool {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.headersRead
+}
+
+// Unread is how many stream headers could not be read, and why the first.
+func (s *Snapshot) Unread() (int, error) {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.unread, s.known.firstUnread
+}
+
+// Compressed reports whether the operator-state stream of a subtask (by
+// position) was written with snapshot compression, as far as headers were read.
+func (s *Snapshot) Compressed(op, sub int) bool {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.compressed[opSub{int32(op), int32(sub)}]
+}
+
+// headerOnly gives names of an operator's stream headers that no offsets map
+// has, sorted.
+func (s *Snapshot) headerOnly(op int, inMap func(string) bool) []string {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	if !s.known.headersRead {
+		return nil
+	}
+	out := []string{}
+	for n := range s.known.records[int32(op)] {
+		if !inMap(n) {
+			out = append(out, n)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Records are all named states that the stream headers of an operator tell,
+// operator states and keyed ones, by name.
+func (s *Snapshot) Records(op int) []StateRecord {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	var out []StateRecord
+	for _, r := range s.known.records[int32(op)] {
+		out = append(out, r)
+	}
+	for _, k := range []Kind{KindKeyed, KindRawKeyed} {
+		for _, n := range s.known.names[opKind{int32(op), k}] {
+			if n.Meta != nil {
+				out = append(out, StateRecord{StateMeta: *n.Meta})
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
