@@ -1,0 +1,300 @@
+package prune
+
+import (
+	"fmt"
+	"slices"
+
+	"chkscope/decoder"
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+)
+
+// removal is what goes, by position in the source's structures. Nothing in it
+// is finer than what holds it: an operator that goes has no states in it.
+type removal struct {
+	src          *metadata.Checkpoint
+	masters      map[int]bool // by index in Checkpoint.Masters
+	operators    map[int]bool // by index in Checkpoint.Operators
+	coordinators map[int]bool
+	subtasks     map[place]bool
+	keyed        map[place]bool // managed keyed handles
+	rawKeyed     map[place]bool
+	named        map[int]map[string]bool // names of keyed states, by operator
+	states       map[stateKey]*stateRemoval
+	inFlight     bool // all of the checkpoint
+}
+
+// place is an entry of an operator: positions, not Flink's subtask index.
+type place struct{ op, sub int }
+
+// stateKey is a named operator state of one operator.
+type stateKey struct {
+	op   int
+	raw  bool
+	name string // modified UTF-8
+}
+
+// stateRemoval is what goes of one named operator state.
+type stateRemoval struct {
+	mode    byte
+	holders []int // positions of the subtasks that hold it
+	whole   map[int]bool
+	entries map[int][]metadata.Range
+	// duplicates holds the positions whose duplicates go.
+	duplicates map[int]bool
+	found      map[int][]metadata.Range // what they are
+	// complete: no subtask keeps it, so its name leaves the headers too.
+	complete bool
+}
+
+func (k stateKey) kind() model.Kind {
+	if k.raw {
+		return model.KindRawOperator
+	}
+	return model.KindOperator
+}
+
+func (r *removal) selector(k stateKey) string {
+	return model.StateTarget(r.src.Operators[k.op].ID, k.kind(), k.name).Selector()
+}
+
+func (r *removal) cellSelector(k stateKey, sub int) string {
+	g := model.StateTarget(r.src.Operators[k.op].ID, k.kind(), k.name)
+	g.Class, g.Subtask = model.ClassCell, r.src.Operators[k.op].Subtasks[sub].Index
+	return g.Selector()
+}
+
+// empty is true where nothing goes: a copy.
+func (r *removal) empty() bool {
+	return len(r.masters)+len(r.operators)+len(r.coordinators)+len(r.subtasks)+len(r.keyed)+len(r.rawKeyed)+len(r.named)+len(r.states) == 0 && !r.inFlight
+}
+
+// compile resolves targets. What matches nothing is a *Refusal.
+func compile(src *metadata.Checkpoint, targets []model.Target) (*removal, error) {
+	r := &removal{
+		src: src, masters: map[int]bool{}, operators: map[int]bool{}, coordinators: map[int]bool{},
+		subtasks: map[place]bool{}, keyed: map[place]bool{}, rawKeyed: map[place]bool{},
+		named: map[int]map[string]bool{}, states: map[stateKey]*stateRemoval{},
+	}
+	var bad refusals
+	for _, g := range targets {
+		if !r.add(g) {
+			bad.add("unknown", g.Selector(), "the checkpoint has nothing of this name", "")
+		}
+	}
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	r.settle()
+	return r, nil
+}
+
+// add takes one target in; false where it matches nothing.
+func (r *removal) add(g model.Target) bool {
+	if g.Class == model.ClassMaster {
+		found := false
+		for i, m := range r.src.Masters {
+			if m.Name == g.Name {
+				r.masters[i], found = true, true
+			}
+		}
+		return found
+	}
+	found := false
+	for op := range r.src.Operators {
+		if g.Class != model.ClassCheckpoint && r.src.Operators[op].ID == g.Op {
+			found = r.addIn(op, g) || found
+		}
+	}
+	return found
+}
+
+func (r *removal) addIn(op int, g model.Target) bool {
+	switch {
+	case g.Class == model.ClassOperator:
+		r.operators[op] = true
+		return true
+	case g.Class == model.ClassSubtask:
+		return r.eachSubtask(op, g.Subtask, func(p place, _ *metadata.SubtaskState) bool {
+			r.subtasks[p] = true
+			return true
+		})
+	}
+	switch g.Kind {
+	case model.KindCoordinator:
+		r.coordinators[op] = r.src.Operators[op].Coordinator != nil
+		return r.coordinators[op]
+	case model.KindInFlight:
+		r.inFlight = true
+		return r.eachSubtask(op, g.Subtask, func(_ place, s *metadata.SubtaskState) bool { return hasChannels(s) })
+	case model.KindKeyed:
+		return r.addKeyed(op, g)
+	case model.KindRawKeyed:
+		if !g.Whole && g.Name != "" {
+			return false
+		}
+		return r.eachSubtask(op, g.Subtask, func(p place, s *metadata.SubtaskState) bool {
+			if s.RawKeyed != nil {
+				r.rawKeyed[p] = true
+			}
+			return s.RawKeyed != nil
+		})
+	case model.KindOperator, model.KindRawOperator:
+		return r.addState(stateKey{op, g.Kind == model.KindRawOperator, g.Name}, g)
+	}
+	return false
+}
+
+func (r *removal) addKeyed(op int, g model.Target) bool {
+	if !g.Whole && g.Name != "" {
+		if r.named[op] == nil {
+			r.named[op] = map[string]bool{}
+		}
+		r.named[op][g.Name] = true
+		return true // whether the name is there is known when its headers are read
+	}
+	return r.eachSubtask(op, g.Subtask, func(p place, s *metadata.SubtaskState) bool {
+		if s.ManagedKeyed != nil {
+			r.keyed[p] = true
+		}
+		return s.ManagedKeyed != nil
+	})
+}
+
+// eachSubtask calls f for the subtasks with that index (-1: all) that have a
+// state record, and tells whether any call gave true.
+func (r *removal) eachSubtask(op int, index int32, f func(place, *metadata.SubtaskState) bool) bool {
+	found := false
+	subs := r.src.Operators[op].Subtasks
+	for i := range subs {
+		if subs[i].State != nil && (index < 0 || subs[i].Index == index) && f(place{op, i}, subs[i].State) {
+			found = true
+		}
+	}
+	return found
+}
+
+func (r *removal) addState(k stateKey, g model.Target) bool {
+	s := r.state(k)
+	found := len(s.holders) == 0 && !k.raw && g.Subtask < 0 && g.Entries == model.AllEntries
+	for _, sub := range s.holders {
+		if g.Subtask >= 0 && r.src.Operators[k.op].Subtasks[sub].Index != g.Subtask {
+			continue
+		}
+		found = true
+		switch {
+		case g.Entries == model.AllEntries:
+			s.whole[sub] = true
+		case g.Entries == model.Duplicates:
+			s.duplicates[sub] = true
+		default:
+			s.entries[sub] = append(s.entries[sub], metadata.Range(g.Entries))
+		}
+	}
+	if !found {
+		delete(r.states, k)
+	}
+	return found
+}
+
+// state gives the entry of a named state, made from the subtasks that hold it.
+func (r *removal) state(k stateKey) *stateRemoval {
+	if s := r.states[k]; s != nil {
+		return s
+	}
+	s := &stateRemoval{whole: map[int]bool{}, entries: map[int][]metadata.Range{}, duplicates: map[int]bool{}}
+	r.eachSubtask(k.op, -1, func(p place, st *metadata.SubtaskState) bool {
+		if e := findState(operatorHandle(st, k.raw), k.name); e != nil {
+			s.holders = append(s.holders, p.sub)
+			s.mode = e.Mode
+		}
+		return true
+	})
+	r.states[k] = s
+	return s
+}
+
+func operatorHandle(s *metadata.SubtaskState, raw bool) *metadata.OperatorHandle {
+	if raw {
+		return s.RawOperator
+	}
+	return s.ManagedOperator
+}
+
+func findState(h *metadata.OperatorHandle, name string) *metadata.OperatorState {
+	if h == nil {
+		return nil
+	}
+	for i := range h.States {
+		if h.States[i].Name == name {
+			return &h.States[i]
+		}
+	}
+	return nil
+}
+
+func hasChannels(s *metadata.SubtaskState) bool { return s.Input.Count+s.Output.Count > 0 }
+
+// settle drops what a larger removal covers and finds out which states go
+// completely.
+func (r *removal) settle() {
+	for p := range r.subtasks {
+		if r.operators[p.op] {
+			delete(r.subtasks, p)
+		}
+	}
+	for op := range r.operators {
+		delete(r.coordinators, op)
+		delete(r.named, op)
+	}
+	for _, m := range []map[place]bool{r.keyed, r.rawKeyed} {
+		for p := range m {
+			if r.gone(p) {
+				delete(m, p)
+			}
+		}
+	}
+	for op := range r.named {
+		if r.keyedGone(op) {
+			delete(r.named, op)
+		}
+	}
+	for k, s := range r.states {
+		r.settleState(k, s)
+	}
+}
+
+// gone is true where the whole record of a subtask goes.
+func (r *removal) gone(p place) bool { return r.operators[p.op] || r.subtasks[p] }
+
+func (r *removal) keyedGone(op int) bool {
+	return !r.eachSubtask(op, -1, func(p place, s *metadata.SubtaskState) bool {
+		return s.ManagedKeyed != nil && !r.keyed[p] && !r.gone(p)
+	})
+}
+
+func (r *removal) settleState(k stateKey, s *stateRemoval) {
+	if r.operators[k.op] {
+		delete(r.states, k)
+		return
+	}
+	s.holders = slices.DeleteFunc(s.holders, func(sub int) bool { return r.subtasks[place{k.op, sub}] })
+	s.complete = true
+	for _, sub := range s.holders {
+		if s.whole[sub] {
+			delete(s.entries, sub)
+			delete(s.duplicates, sub)
+		} else {
+			s.complete = false
+		}
+	}
+}
+
+// describe names an operator in a sentence: its name where V5 and later record
+// one, else the first eight digits of its id.
+func describe(op *metadata.Operator) string {
+	if op.Name != "" {
+		return fmt.Sprintf("operator %s (%s)", op.ID.String()[:8], decoder.Text(op.Name))
+	}
+	return "operator " + op.ID.String()[:8]
+}

@@ -1,0 +1,320 @@
+package prune
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"chkscope/decoder"
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/opstate"
+	"chkscope/decoder/serde"
+	"chkscope/model"
+)
+
+// rewriteJob is a state stream that is written anew, into a file of the copy.
+type rewriteJob struct {
+	part part   // of the source
+	name string // in the copy
+	size int64  // of the new file
+	// write writes the new stream to w and brings the offsets in the structures up
+	// to date. With the file there already it is called with io.Discard.
+	write func(ctx context.Context, w io.Writer) error
+}
+
+// keptHeader is a stream whose header keeps the names that go, and why.
+type keptHeader struct {
+	op    int
+	names []string
+	where string
+	why   error
+}
+
+// operatorStream is a stream of managed operator state, with every handle that
+// names it.
+type operatorStream struct {
+	key     string
+	source  *metadata.StreamHandle
+	part    part // of a file
+	inline  bool
+	op      int
+	handles []streamUse
+	drop    []string
+
+	stream *opstate.Stream
+}
+
+// streamUse is a handle in the source and the same in the copy.
+type streamUse struct {
+	src, out *metadata.OperatorHandle
+	sub      int
+	owner    **metadata.OperatorHandle // where out stands
+}
+
+// rewriteStreams takes the names that go completely out of the streams that
+// have them in their headers.
+func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
+	streams := w.operatorStreams()
+	if keep {
+		return nil
+	}
+	var mu sync.Mutex
+	done := make([]*rewriteJob, len(streams))
+	index := make([]int, len(streams))
+	for i := range index {
+		index[i] = i
+	}
+	err := each(ctx, index, func(ctx context.Context, i int) error {
+		s := streams[i]
+		job, err := w.rewriteStream(ctx, s)
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			w.kept = append(w.kept, keptHeader{s.op, s.drop, s.key, err})
+		}
+		done[i] = job
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(w.kept, func(a, b keptHeader) int { return bytes.Compare([]byte(a.where), []byte(b.where)) })
+	for i, job := range done {
+		if job != nil {
+			job.name = w.layout.names.name(partName(job.part))
+			w.adopt(streams[i], job)
+		}
+	}
+	return nil
+}
+
+// operatorStreams lists the streams of operators of which names go completely.
+func (w *work) operatorStreams() []*operatorStream {
+	names := map[int][]string{}
+	for k, rm := range w.removal.states {
+		if rm.complete && !k.raw {
+			names[k.op] = append(names[k.op], k.name)
+		}
+	}
+	var list []*operatorStream
+	byKey := map[string]*operatorStream{}
+	for i, from := range w.out.from {
+		drop := names[from.op]
+		if len(drop) == 0 {
+			continue
+		}
+		slices.Sort(drop)
+		for k, sub := range from.subs {
+			src, out := w.removal.src.Operators[from.op].Subtasks[sub].State, w.out.Operators[i].Subtasks[k].State
+			if out == nil || src.ManagedOperator == nil || out.ManagedOperator == nil || out.ManagedOperator.Delegate.Type == metadata.TypeEmptySegment {
+				continue
+			}
+			s := w.operatorStream(from.op, src.ManagedOperator)
+			if known := byKey[s.key]; known != nil && known.op == s.op {
+				s = known
+			} else {
+				byKey[s.key] = s
+				list = append(list, s)
+			}
+			s.drop = drop
+			s.handles = append(s.handles, streamUse{src.ManagedOperator, out.ManagedOperator, sub, &out.ManagedOperator})
+		}
+	}
+	return list
+}
+
+func (w *work) operatorStream(op int, h *metadata.OperatorHandle) *operatorStream {
+	s := &operatorStream{op: op, source: &h.Delegate}
+	p, isFile := w.layout.locate.part(&h.Delegate)
+	if isFile {
+		s.part, s.key = p, p.key
+	} else {
+		s.inline = true
+		s.key = fmt.Sprintf("inline %s at %d", decoder.Text(h.Delegate.Name), h.Delegate.Data.Span.Off)
+	}
+	return s
+}
+
+// rewriteStream rewrites an inline stream at once and gives the job for a file;
+// neither where the header has none of the names. An error leaves the stream as
+// it is.
+func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJob, error) {
+	in, err := w.openSource(ctx, s.source)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var states []metadata.OperatorState
+	for _, u := range s.handles {
+		states = append(states, u.src.States...)
+	}
+	if s.stream, err = opstate.Open(in, w.snap.Meta.In, states); err != nil {
+		return nil, err
+	}
+	records := slices.DeleteFunc(slices.Clone(s.stream.Header.States), func(m serde.StateMeta) bool { return slices.Contains(s.drop, m.Name) })
+	if len(records) == len(s.stream.Header.States) {
+		return nil, nil
+	}
+	if len(records) == 0 {
+		s.release()
+		return nil, nil
+	}
+	if s.inline {
+		var b bytes.Buffer
+		if err := s.write(in, &b, w.removal); err != nil {
+			return nil, err
+		}
+		for _, u := range s.handles {
+			u.out.Delegate.Data.New, u.out.Delegate.Size = b.Bytes(), int64(b.Len())
+		}
+		return nil, nil
+	}
+	size, err := s.newSize(w.removal)
+	if err != nil {
+		return nil, err
+	}
+	return &rewriteJob{part: s.part, size: size, write: func(ctx context.Context, out io.Writer) error {
+		in, err := w.openSource(ctx, s.source)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		return s.write(in, out, w.removal)
+	}}, nil
+}
+
+// release drops the handles of a stream in which no name is left.
+func (s *operatorStream) release() {
+	for _, u := range s.handles {
+		if u.out.Type == metadata.TypeFileMergingOperator {
+			u.out.EmptyByte, u.out.States = 1, nil
+			u.out.Delegate = metadata.StreamHandle{Type: metadata.TypeEmptySegment}
+			continue
+		}
+		*u.owner = nil
+	}
+}
+
+// edit is what goes of the stream, given what goes of the checkpoint.
+func (s *operatorStream) edit(r *removal) opstate.Edit {
+	e := opstate.Edit{Drop: s.drop, Elements: map[string][]metadata.Range{}}
+	if len(s.handles) > 1 {
+		return e
+	}
+	for k, rm := range r.states {
+		if k.op != s.op || k.raw {
+			continue
+		}
+		if rm.whole[s.handles[0].sub] && !rm.complete {
+			e.Drop = append(slices.Clone(e.Drop), k.name)
+		}
+		if gone := rm.entries[s.handles[0].sub]; len(gone) > 0 {
+			e.Elements[k.name] = gone
+		}
+	}
+	return e
+}
+
+// newSize is the length of the new stream: by sums where every kept byte is
+// copied as it is, else by rewriting it to nowhere.
+func (s *operatorStream) newSize(r *removal) (int64, error) {
+	e := s.edit(r)
+	h := s.stream.Header
+	if h.Compressed || len(e.Elements) > 0 {
+		res, err := s.stream.Rewrite(io.Discard, e)
+		if err != nil {
+			return 0, err
+		}
+		return res.Size, nil
+	}
+	size := h.End
+	for _, m := range h.States {
+		if slices.Contains(e.Drop, m.Name) {
+			size -= m.Span.Len
+		}
+	}
+	for i, st := range s.stream.States {
+		if slices.Contains(e.Drop, st.Name) {
+			continue
+		}
+		n, err := s.stream.Bytes(i)
+		if err != nil {
+			return 0, err
+		}
+		size += n
+	}
+	return size, nil
+}
+
+// write writes the new stream and puts its offsets into the copy's handles.
+func (s *operatorStream) write(in decoder.Input, out io.Writer, r *removal) error {
+	s.stream.In = in
+	e := s.edit(r)
+	res, err := s.stream.Rewrite(out, e)
+	if err != nil {
+		return err
+	}
+	left := res.States
+	for _, u := range s.handles {
+		k := 0
+		for i := range u.src.States {
+			if slices.Contains(e.Drop, u.src.States[i].Name) {
+				continue
+			}
+			if k < len(u.out.States) && u.out.States[k].Name == left[0].Name {
+				u.out.States[k].Offsets = left[0].Offsets
+				if rm := r.states[stateKey{s.op, false, left[0].Name}]; rm != nil && len(s.handles) > 1 {
+					u.out.States[k].Offsets = left[0].Offsets.Without(rm.entries[u.sub])
+				}
+				k++
+			}
+			left = left[1:]
+		}
+	}
+	return nil
+}
+
+// adopt makes the copy's handles name the new file.
+func (w *work) adopt(s *operatorStream, job *rewriteJob) {
+	w.rewrites = append(w.rewrites, job)
+	for _, u := range s.handles {
+		if u.out.Type == metadata.TypeFileMergingOperator {
+			toPartitionable(u.out)
+		}
+		u.out.Delegate = metadata.StreamHandle{Type: metadata.TypeRelativeFile, Name: job.name, Size: job.size}
+		w.layout.fresh[&u.out.Delegate] = true
+	}
+}
+
+// openStream is an input that is closed after use.
+type openStream struct {
+	decoder.Input
+	io.Closer
+}
+
+// openSource opens what a handle of the source holds or names.
+func (w *work) openSource(ctx context.Context, h *metadata.StreamHandle) (openStream, error) {
+	if p, ok := w.layout.locate.part(h); ok {
+		return openPart(ctx, w.snap.Store, p)
+	}
+	in, c, err := w.snap.OpenStream(ctx, h)
+	return openStream{in, c}, err
+}
+
+func openPart(ctx context.Context, st model.Store, p part) (openStream, error) {
+	o, err := st.Open(ctx, p.read)
+	if err != nil {
+		return openStream{}, err
+	}
+	if !p.segment {
+		return openStream{o, o}, nil
+	}
+	if p.off < 0 || p.size < 0 || p.off > o.Size()-p.size {
+		o.Close()
+		return openStream{}, fmt.Errorf("%s: the segment of %d bytes at %d ends behind the file's end", p.read, p.size, p.off)
+	}
+	return openStream{decoder.Section(o, decoder.Span{Off: p.off, Len: p.size}, o.Name()), o}, nil
+}
