@@ -26,6 +26,7 @@ func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	}
 	w.tieFinished(&bad, p)
 	w.tieParts(&bad, p)
+	w.tieKeyedNames(&bad)
 	for op := range w.snap.Meta.Operators {
 		w.tieSource(&bad, p, op, req.AcceptLoss)
 	}

@@ -1,0 +1,189 @@
+package prune_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"chkscope/decoder"
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+	"chkscope/model/prune"
+	"chkscope/model/store"
+	"chkscope/storage"
+)
+
+// corpusFiles lists every `_metadata` of real Flink, or skips.
+func corpusFiles(t testing.TB) []string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+	}
+	root := filepath.Join(dir, "..", "shared", "corpus")
+	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		if _, err := os.Stat(root); err != nil {
+			root = filepath.Join(filepath.Dir(real), "shared", "corpus")
+		}
+	}
+	var list []string
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "_metadata" {
+			list = append(list, p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Skipf("the corpus of real files is missing: %v", err)
+	}
+	return list
+}
+
+// open opens a snapshot of the corpus; nil where it cannot be pruned.
+func open(t testing.TB, path string) (*model.Snapshot, *model.Tree) {
+	t.Helper()
+	st := storage.New(storage.Options{})
+	s, tree, err := model.Open(context.Background(), st, store.FileURI(path), model.Options{})
+	if err != nil {
+		if errors.Is(err, decoder.ErrVersion) {
+			return nil, nil
+		}
+		t.Fatalf("%s: %v", path, err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, tree
+}
+
+// TestDropEveryOperatorState drops each named operator state of every real
+// snapshot by reference copy and proves the copy.
+func TestDropEveryOperatorState(t *testing.T) {
+	copies, rewritten, kept := 0, 0, 0
+	for _, path := range corpusFiles(t) {
+		s, tree := open(t, path)
+		if s == nil || s.Meta.Version < 2 {
+			continue
+		}
+		for _, g := range operatorStates(s) {
+			name := strings.TrimPrefix(path, "/") + " " + g.Selector()
+			res, err := drop(t, s, tree, prune.Request{Targets: []model.Target{g}, Copy: prune.CopyReference, AcceptLoss: true, ChangelogOff: true})
+			var refusal *prune.Refusal
+			if errors.As(err, &refusal) && refusal.Reasons[0].Rule == "legacy-handles" {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			copies++
+			rewritten += res.Plan.Files.Rewritten
+			for _, w := range res.Plan.Warnings {
+				if strings.Contains(w, "header: kept") {
+					kept++
+					t.Logf("%s: %s", name, w)
+				}
+			}
+			for _, w := range res.Proof.Warnings {
+				t.Logf("%s: %s", name, w)
+			}
+			if res.Proof.Removed == 0 || res.Proof.Equal+res.Proof.Removed != res.Proof.Checked {
+				t.Errorf("%s: proof %+v", name, res.Proof)
+			}
+		}
+	}
+	t.Logf("%d copies, %d streams rewritten, %d headers kept", copies, rewritten, kept)
+}
+
+func operatorStates(s *model.Snapshot) []model.Target {
+	var out []model.Target
+	for i := range s.Meta.Operators {
+		op := &s.Meta.Operators[i]
+		seen := map[string]bool{}
+		for _, sub := range op.Subtasks {
+			if sub.State == nil || sub.State.ManagedOperator == nil {
+				continue
+			}
+			for _, st := range sub.State.ManagedOperator.States {
+				if !seen[st.Name] {
+					seen[st.Name] = true
+					out = append(out, model.StateTarget(op.ID, model.KindOperator, st.Name))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// drop builds and applies a plan into a directory of the test, and checks that
+// the written file encodes to itself.
+func drop(t testing.TB, s *model.Snapshot, tree *model.Tree, req prune.Request) (*prune.Result, error) {
+	t.Helper()
+	ctx := context.Background()
+	dir := filepath.Join(scratch(t), "copy")
+	defer os.RemoveAll(dir)
+	req.Destination = store.FileURI(dir)
+	p, err := prune.Build(ctx, s, tree, req)
+	if err != nil {
+		return nil, err
+	}
+	res, err := prune.Apply(ctx, p, storage.New(storage.Options{}), nil)
+	if err != nil {
+		return nil, err
+	}
+	checkWritten(t, dir, p)
+	return res, nil
+}
+
+func checkWritten(t testing.TB, dir string, p *prune.Plan) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "_metadata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(b)) != p.MetadataBytes.After {
+		t.Errorf("%s: _metadata has %d bytes, %d were planned", dir, len(b), p.MetadataBytes.After)
+	}
+	c, err := metadata.Decode(decoder.Bytes{Data: b, Label: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again strings.Builder
+	if _, err := metadata.Encode(&again, c); err != nil {
+		t.Fatal(err)
+	}
+	if again.String() != string(b) {
+		t.Errorf("%s: encode(decode(x)) differs", dir)
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != len(p.Write)+1 {
+		t.Errorf("%s: %d files, %d were planned", dir, len(list), len(p.Write)+1)
+	}
+	if _, err := os.Stat(dir + ".chkscope-report.json"); err != nil {
+		t.Error(err)
+	}
+}
+
+// scratch is a directory for copies: in memory where there is such a place, as
+// every written file is synced.
+func scratch(t testing.TB) string {
+	t.Helper()
+	if _, err := os.Stat("/dev/shm"); err != nil {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "prune-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
