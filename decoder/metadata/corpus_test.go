@@ -179,6 +179,9 @@ func checkOperator(t testing.TB, name string, c *Checkpoint, i int) {
 	if c.Damage == nil && at != op.Span.End() {
 		t.Errorf("%s: operator %d ends at %d, its last entry at %d", name, i, op.Span.End(), at)
 	}
+	if n, err := c.EncodedOperatorSize(i); c.Damage == nil && (err != nil || n != op.Span.Len) {
+		t.Errorf("%s: operator %d: EncodedOperatorSize %d, %v, want %d", name, i, n, err, op.Span.Len)
+	}
 	seen := int64(0)
 	if err := c.EachOperatorStream(i, func(u StreamUse) error { seen += u.Stream.InlineBytes(); return nil }); err != nil {
 		t.Errorf("%s: %v", name, err)

@@ -37,6 +37,14 @@ func EncodedSize(c *Checkpoint) (int64, error) {
 	return e.n, e.err
 }
 
+// EncodedOperatorSize is the number of bytes that Encode would write for the
+// record of the operator at position op; as decoded, its Span.Len.
+func (c *Checkpoint) EncodedOperatorSize(op int) (int64, error) {
+	e := sizer(c.layout())
+	e.operator(&c.Operators[op])
+	return e.n, e.err
+}
+
 // encoder writes structures; with w nil it only counts (n) and reads nothing.
 type encoder struct {
 	w   io.Writer
