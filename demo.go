@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"chkscope/storage"
+)
+
+func (p *program) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "The explorer on a built-in checkpoint of the incident that chkscope was made for",
+		Long: `demo opens a checkpoint of a job that was moved from FlinkKafkaConsumer to
+KafkaSource: the union list of the old connector, which nothing reads any more,
+multiplies at each restore. It is a real checkpoint (Flink 1.15, parallelism 4),
+grown by chkscope's own encoder to what seven restores at parallelism 8 make of
+it. It is in memory only. A copy can be written to disk. demo always ends with 0.`,
+		Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context()) },
+	}
+}
+
+func (p *program) demo(ctx context.Context) error {
+	files, err := growDemo()
+	if err != nil {
+		return err
+	}
+	maps, err := p.flags.mappings()
+	if err != nil {
+		return err
+	}
+	p.flags.uids = append(p.flags.uids, demoUIDs...)
+	st := &demoStore{storage.New(storage.Options{Maps: maps, ReadOnly: p.flags.readOnly}), files}
+	if !p.flags.json {
+		fmt.Fprintln(p.out, "A real checkpoint of the founding incident (Flink 1.15), grown by chkscope's encoder to what seven restores at parallelism 8 make of it.")
+	}
+	s, err := p.openIn(ctx, st, demoDir)
+	if err != nil {
+		return err
+	}
+	return p.report(ctx, s, "never")
+}
