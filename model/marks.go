@@ -31,24 +31,24 @@ func (m *Marks) Toggle(g Target) {
 }
 
 // Add marks several targets as one step of undo; those marked already count not.
-func (m *Marks) Add(targets ...Target) {
-	var c change
-	for _, g := range targets {
-		if !m.Has(g) {
-			m.put(g)
-			c.added = append(c.added, g)
-		}
-	}
-	m.note(c)
-}
+func (m *Marks) Add(targets ...Target) { m.Change(nil, targets) }
 
 // Remove unmarks several targets as one step of undo.
-func (m *Marks) Remove(targets ...Target) {
+func (m *Marks) Remove(targets ...Target) { m.Change(targets, nil) }
+
+// Change unmarks some targets and marks others as one step of undo.
+func (m *Marks) Change(remove, add []Target) {
 	var c change
-	for _, g := range targets {
+	for _, g := range remove {
 		if m.Has(g) {
 			delete(m.set, g)
 			c.removed = append(c.removed, g)
+		}
+	}
+	for _, g := range add {
+		if !m.Has(g) {
+			m.put(g)
+			c.added = append(c.added, g)
 		}
 	}
 	m.note(c)

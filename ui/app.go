@@ -1,0 +1,305 @@
+package ui
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"chkscope/model"
+	"chkscope/model/finding"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// App is the one tea.Model. Everything below it is a plain struct with methods.
+// Nothing in Update or View reads or writes a file: what takes time is a tea.Cmd
+// whose end is a message.
+type App struct {
+	cfg   Config
+	ctx   context.Context // ends with the program
+	now   func() time.Time
+	theme theme
+	w, h  int
+
+	snap  *model.Snapshot // nil: not open yet
+	names *names
+	tree  treeView
+	pages pages
+	moved bool // a key has moved the cursor or changed the view
+
+	found findings
+	marks *marking
+
+	notes   notes
+	jobs    []*job
+	ticking bool
+	aging   time.Time
+
+	prompt *prompt   // a line of input at the bottom
+	over   []overlay // what lies over the tree, the innermost last
+
+	plan    planning
+	writer  writing
+	session session
+	done    sync.WaitGroup // writes that run
+	details detailCache
+
+	openErr  error // why nothing could be opened
+	leaving  bool
+	printout []string // to be printed after the screen is gone
+}
+
+func newApp(ctx context.Context, cfg Config) *App {
+	return &App{
+		cfg:   cfg,
+		ctx:   ctx,
+		now:   time.Now,
+		theme: newTheme(cfg.ASCII),
+		marks: newMarking(),
+	}
+}
+
+// Init begins to open what was named.
+func (a *App) Init() tea.Cmd {
+	if a.snap != nil {
+		return nil
+	}
+	return tea.Batch(a.start(a.cfg.URI), a.tick())
+}
+
+// Update takes one message in.
+func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := a.handle(msg)
+	if a.leaving {
+		return a, tea.Quit
+	}
+	return a, tea.Batch(cmd, a.wantPages(), a.wantDetails(), a.tick(), a.ageTick())
+}
+
+func (a *App) handle(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.w, a.h = m.Width, m.Height
+		a.layout()
+	case tea.KeyPressMsg:
+		return a.key(m)
+	case tea.PasteMsg:
+		return a.paste(m)
+	case tickMsg:
+		a.ticking = false
+	case ageMsg:
+		if a.aging.Equal(m.of) {
+			a.aging = time.Time{}
+		}
+	case hangupMsg:
+		return a.hangup()
+	case builtMsg:
+		return a.tree.built(m)
+	case openedMsg:
+		return a.opened(m)
+	case candidatesMsg:
+		return a.candidates(m)
+	case headersMsg:
+		return a.headersRead(m)
+	case findingsMsg:
+		return a.findingsMade(m)
+	case countedMsg:
+		return a.counted(m)
+	case detailsMsg:
+		a.details.take(m)
+	case pageMsg:
+		a.pages.take(m)
+	case marksViewMsg:
+		a.marks.taken(m)
+	case saveDueMsg:
+		return a.saveDue(m)
+	case savedMsg:
+		a.saved(m)
+	case savedMarksMsg:
+		return a.offerMarks(m)
+	case planMsg:
+		return a.planned(m)
+	case planSavedMsg:
+		a.planSaved(m)
+	case writtenMsg:
+		return a.written(m)
+	}
+	return nil
+}
+
+// place is where a key goes.
+func (a *App) place() place {
+	if o := a.top(); o != nil {
+		return o.at()
+	}
+	return inTree
+}
+
+// top is the overlay that has the keys, or nil.
+func (a *App) top() overlay {
+	if len(a.over) == 0 {
+		return nil
+	}
+	return a.over[len(a.over)-1]
+}
+
+func (a *App) push(o overlay) tea.Cmd {
+	a.over = append(a.over, o)
+	a.layout()
+	return nil
+}
+
+func (a *App) pop() {
+	a.over = a.over[:len(a.over)-1]
+	a.layout()
+}
+
+// drop takes one overlay away, wherever it lies.
+func (a *App) drop(o overlay) {
+	for i, p := range a.over {
+		if p == o {
+			a.over = append(a.over[:i:i], a.over[i+1:]...)
+			return
+		}
+	}
+}
+
+// key is one key press: first whoever takes text, then the table.
+func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "ctrl+c" {
+		return a.interrupt()
+	}
+	if a.w < minWidth || a.h < minHeight {
+		return nil
+	}
+	a.notes.keyPressed()
+	if a.prompt != nil && a.top() == nil {
+		return a.prompt.key(a, k)
+	}
+	if o := a.top(); o != nil {
+		if cmd, taken := o.key(a, k); taken {
+			return cmd
+		}
+	}
+	if b := findBinding(a.place(), k.String(), a.cfg.ReadOnly); b != nil {
+		if a.snap == nil && a.place() == inTree && !worksUnopened[k.String()] {
+			return nil
+		}
+		return b(a)
+	}
+	return nil
+}
+
+// worksUnopened are the keys of the tree that work before there is one.
+var worksUnopened = map[string]bool{"q": true, "esc": true, "E": true, "?": true, "ctrl+l": true, "ctrl+z": true}
+
+// paste gives pasted text to a field that has the focus, and to nothing else.
+func (a *App) paste(m tea.PasteMsg) tea.Cmd {
+	if o := a.top(); o != nil {
+		o.paste(a, m)
+		return nil
+	}
+	if a.prompt != nil {
+		return a.prompt.paste(a, m)
+	}
+	return nil
+}
+
+// openedMsg is the end of opening: a snapshot, perhaps partial (then err is why),
+// or nothing.
+type openedMsg struct {
+	job      *job
+	uri      string
+	snap     *model.Snapshot
+	tree     *model.Tree
+	findings []finding.Finding
+	err      error
+}
+
+// show takes a snapshot in and opens it at the right place.
+func (a *App) show(s *model.Snapshot, t *model.Tree, found []finding.Finding) {
+	height := a.tree.height
+	a.snap = s
+	a.names = newNames(s, t)
+	a.tree = newTreeView(a.names)
+	a.tree.height = height
+	a.pages = pages{}
+	a.found.set(a.names, found)
+	a.tree.lens = openingLens(s, found)
+	a.tree.rebuild()
+	a.toLargest()
+	a.marks.look(a.names)
+	a.layout()
+}
+
+// openingLens is metadata where `_metadata` is large or a critical finding is
+// about it, else state (DESIGN.md, section 3).
+func openingLens(s *model.Snapshot, found []finding.Finding) model.Lens {
+	if s.Meta.In.Size() > 10<<20 {
+		return model.LensMetadata
+	}
+	for i := range found {
+		if found[i].Severity == finding.Critical && aboutMetadata(&found[i]) {
+			return model.LensMetadata
+		}
+	}
+	return model.LensState
+}
+
+// toLargest opens the way to the largest named state and puts the cursor there.
+func (a *App) toLargest() {
+	t := a.names.tree
+	best, size := model.None, int64(-1)
+	for n := model.Root; int(n) < t.Len(); n++ {
+		if c := t.Class(n); c == model.ClassState || c == model.ClassMaster {
+			if w := a.tree.weight(n); w > size {
+				best, size = n, w
+			}
+		}
+	}
+	if best != model.None {
+		a.tree.reveal(row{best, -1})
+	}
+}
+
+// retree takes in a tree that knows more than the one before: what was open, the
+// cursor and the marks are found again by their targets.
+func (a *App) retree(t *model.Tree) tea.Cmd {
+	old, view := a.names, a.tree
+	a.names = newNames(a.snap, t)
+	fresh := newTreeView(a.names)
+	same := func(n model.Node) model.Node {
+		if n == model.Root || n == model.None {
+			return n
+		}
+		return a.snap.Find(t, old.tree.Target(n, a.snap.Meta.Operators))
+	}
+	for n := range view.open.all() {
+		if m := same(n); m != model.None {
+			fresh.open.set(m)
+		}
+	}
+	for n := range view.shut.all() {
+		if m := same(n); m != model.None {
+			fresh.shut.set(m)
+		}
+	}
+	fresh.turn, fresh.lens, fresh.order, fresh.reverse = view.turn, view.lens, view.order, view.reverse
+	fresh.filter, fresh.ofTotal, fresh.height = view.filter, view.ofTotal, view.height
+	fresh.gen, fresh.building, fresh.cancel = view.gen, view.building, view.cancel
+	if fresh.zoom = same(view.zoom); fresh.zoom == model.None {
+		fresh.zoom = model.Root
+	}
+	for here := view.here(); here.node != model.None; here = (row{old.tree.Parent(here.node, view.turn), -1}) {
+		if m := same(here.node); m != model.None {
+			fresh.want = &row{m, here.elem}
+			break
+		}
+	}
+	fresh.cursor, fresh.top = view.cursor, view.top
+	a.tree = fresh
+	a.pages = pages{}
+	a.found.place(a.names)
+	cmd := a.tree.rebuild()
+	return tea.Batch(cmd, a.marks.look(a.names))
+}

@@ -1,0 +1,340 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"chkscope/model"
+	"chkscope/model/store"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Below this nothing useful can be drawn: the screen says so and waits.
+const (
+	minWidth  = 40
+	minHeight = 8
+)
+
+// sideWidth is from how many columns on the details stand at the right.
+const sideWidth = 120
+
+// layout is where things stand; it depends on nothing but the screen's size.
+type layout struct {
+	header  int // lines
+	tree    int // columns of the tree
+	side    int // columns of the details at the right, 0: none
+	below   int // lines of the details below, 0: none
+	rows    int
+	statusY int
+}
+
+func (a *App) plot() layout {
+	l := layout{header: 2, tree: a.w}
+	if a.h < 12 {
+		l.header = 1
+	}
+	switch {
+	case a.w >= sideWidth:
+		l.side = max(40, min(a.w/3, 80))
+		l.tree = a.w - l.side - 1
+	case a.h >= 16:
+		l.below = max(2, min((a.h-16)/4, 6))
+	}
+	l.rows = a.h - l.header - 3 // lens, status, footer
+	if l.below > 0 {
+		l.rows -= l.below + 1
+	}
+	l.statusY = a.h - 2
+	return l
+}
+
+// layout follows a change of the screen's size or of what is on it.
+func (a *App) layout() {
+	a.tree.height = max(1, a.plot().rows)
+	if a.tree.list != nil {
+		a.tree.scroll()
+	}
+}
+
+// textHeight is the number of lines that an overlay has.
+func (a *App) textHeight() int { return max(1, a.h-3) }
+
+// View draws the screen. Only the rows on it are looked at.
+func (a *App) View() tea.View {
+	lines, cursor := a.screen()
+	v := tea.NewView(strings.Join(lines, "\n"))
+	v.AltScreen = true
+	v.Cursor = cursor
+	return v
+}
+
+// screen is what is to be seen: exactly h lines of at most w cells.
+func (a *App) screen() ([]string, *tea.Cursor) {
+	if a.w == 0 || a.h == 0 {
+		return nil, nil
+	}
+	if a.w < minWidth || a.h < minHeight {
+		return a.tooSmall(), nil
+	}
+	if o := a.top(); o != nil && !o.band() {
+		return a.overlayScreen(o)
+	}
+	lines, cursor := a.treeScreen()
+	if o := a.top(); o != nil {
+		cursor = a.laySheet(lines, o)
+		lines[a.h-1] = a.footer(o.at(), a.w)
+	}
+	return lines, cursor
+}
+
+func (a *App) tooSmall() []string {
+	lines := make([]string, a.h)
+	for i, l := range wrap(fmt.Sprintf("chkscope needs %dx%d, this is %dx%d", minWidth, minHeight, a.w, a.h), a.w) {
+		if i < len(lines) {
+			lines[i] = l
+		}
+	}
+	return lines
+}
+
+// overlayScreen is a page over everything but the first and the last lines.
+func (a *App) overlayScreen(o overlay) ([]string, *tea.Cursor) {
+	h := a.textHeight()
+	body, cursor := o.view(a, a.w, h)
+	lines := []string{a.headerLine()}
+	for i := range h {
+		if i < len(body) {
+			lines = append(lines, body[i])
+		} else {
+			lines = append(lines, "")
+		}
+	}
+	if cursor != nil {
+		cursor.Y++
+	}
+	return append(lines, a.statusLine(a.w), a.footer(o.at(), a.w)), cursor
+}
+
+// laySheet puts a dialog into the middle of the tree's rows.
+func (a *App) laySheet(lines []string, o overlay) *tea.Cursor {
+	room := a.h - 2 - 1
+	body, cursor := o.view(a, a.w, room)
+	body = body[:min(len(body), room)]
+	y := 1 + (room-len(body))/2
+	copy(lines[y:], body)
+	if cursor != nil {
+		cursor.Y += y
+	}
+	return cursor
+}
+
+func (a *App) treeScreen() ([]string, *tea.Cursor) {
+	l := a.plot()
+	lines := make([]string, 0, a.h)
+	lines = append(lines, a.headerLine())
+	if l.header > 1 {
+		lines = append(lines, a.totalsLine())
+	}
+	lines = append(lines, a.lensLine())
+	lines = append(lines, a.body(l)...)
+	if l.below > 0 {
+		lines = append(lines, strings.Repeat(a.theme.line, a.w))
+		text := a.briefly(a.w, l.below)
+		for i := range l.below {
+			if i < len(text) {
+				lines = append(lines, text[i])
+			} else {
+				lines = append(lines, "")
+			}
+		}
+	}
+	lines = append(lines, a.statusLine(a.w), a.footer(inTree, a.w))
+	if a.prompt != nil && !a.prompt.single && a.top() == nil {
+		return lines, tea.NewCursor(width(a.prompt.label)+cursorIn(&a.prompt.field), l.statusY)
+	}
+	return lines, nil
+}
+
+// body is the rows, with the details beside them where there is room.
+func (a *App) body(l layout) []string {
+	rows := a.rowLines(l)
+	if l.side == 0 {
+		return rows
+	}
+	side := a.sidePane(l.side-1, l.rows)
+	for i := range rows {
+		text := ""
+		if i < len(side) {
+			text = side[i]
+		}
+		rows[i] = padStyled(rows[i], l.tree) + a.theme.split + " " + text
+	}
+	return rows
+}
+
+func (a *App) headerLine() string {
+	right := ""
+	where := clean(store.Redact(a.cfg.URI))
+	if a.snap != nil {
+		m := a.snap.Meta
+		where = clean(store.Redact(a.snap.Dir))
+		sep := " " + a.theme.sep + " "
+		right = fmt.Sprintf("v%d%scheckpoint %d%s%s", m.Version, sep, m.ID, sep, plural(int64(len(m.Operators)), "operator"))
+		if a.snap.Damage() != nil {
+			right = "INCOMPLETE" + sep + right
+		}
+		if a.cfg.ReadOnly {
+			right += sep + "read-only"
+		}
+	}
+	const name = "chkscope"
+	if room := a.w - len(name) - 2 - width(right) - 2; width(where) > room && room < 20 {
+		right = cut(right, max(0, a.w-len(name)-24), a.theme.more)
+	}
+	where = cutLeft(where, a.w-len(name)-2-width(right)-2, a.theme.more)
+	gap := a.w - len(name) - 2 - width(where) - width(right)
+	return a.theme.title.Render(name) + "  " + where + spaces(gap) + right
+}
+
+func (a *App) totalsLine() string {
+	if a.snap == nil {
+		return ""
+	}
+	t := a.names.tree
+	root := t.Sizes(model.Root)
+	state, lower := root.Weight(model.LensState)
+	left := "_metadata " + model.FormatSize(a.snap.Meta.In.Size())
+	used := width(left)
+	if f := a.found.metadataFlag(); f != "" {
+		left += " " + a.theme.flag(f)
+		used += 1 + width(f)
+	}
+	rest := "  state " + a.bound(lower) + model.FormatSize(state)
+	flight := t.KindSizes(model.KindInFlight)
+	n, lower := flight.Weight(model.LensState)
+	rest += "  in-flight " + a.bound(lower) + model.FormatSize(n)
+	right := a.markedText()
+	room := a.w - used - width(right) - 1
+	if right == "" {
+		room++
+	}
+	rest = cut(rest, room, a.theme.more)
+	return left + rest + spaces(a.w-used-width(rest)-width(right)) + a.theme.marked.Render(right)
+}
+
+func (a *App) markedText() string {
+	v := a.marks.view
+	if v.Count+v.Lost == 0 {
+		return ""
+	}
+	n := v.State
+	if a.tree.lens == model.LensMetadata {
+		n = v.Metadata
+	}
+	return fmt.Sprintf("marked %s %s %s%s", model.FormatCount(int64(v.Count)), a.theme.sep, a.bound(v.Lower && a.tree.lens != model.LensMetadata), model.FormatSize(n))
+}
+
+// bound is the sign of a lower bound.
+func (a *App) bound(lower bool) string {
+	if lower {
+		return a.theme.lower
+	}
+	return ""
+}
+
+func (a *App) lensLine() string {
+	if a.snap == nil {
+		return a.rule("", "", a.w)
+	}
+	v := &a.tree
+	parts := []string{"lens: " + v.lens.String()}
+	if v.turn == model.TurnSubtask {
+		parts = append(parts, "by subtask")
+	}
+	if v.order != bySize || v.reverse {
+		o := "by " + v.order.String()
+		if v.reverse {
+			o += ", reversed"
+		}
+		parts = append(parts, o)
+	}
+	if v.ofTotal {
+		parts = append(parts, "% of total")
+	}
+	if v.zoom != model.Root {
+		parts = append(parts, "zoom: "+a.names.full(v.zoom))
+	}
+	right := ""
+	switch {
+	case v.building:
+		right = "at work" + a.theme.more
+	case v.filter != "":
+		right = fmt.Sprintf("filter %q: %s", v.filter, matchesText(v.list.matches))
+	}
+	return a.rule(strings.Join(parts, " "+a.theme.sep+" "), right, a.w)
+}
+
+func matchesText(n int) string {
+	if n == 1 {
+		return "1 match"
+	}
+	return model.FormatCount(int64(n)) + " matches"
+}
+
+// statusLine says, from the most to the least urgent: what is being typed, what
+// was said, what runs, what was found; and at the right the row's number.
+func (a *App) statusLine(w int) string {
+	right := ""
+	if a.snap != nil && a.top() == nil && a.tree.list.total() > 0 {
+		right = fmt.Sprintf("row %s/%s", model.FormatCount(a.tree.cursor+1), model.FormatCount(a.tree.list.total()))
+	}
+	room := w - width(right) - 1
+	if p := a.prompt; p != nil && a.top() == nil {
+		if p.single {
+			return padRight(cut(p.label, room, a.theme.more), room+1) + right
+		}
+		p.field.SetWidth(max(1, w-width(p.label)-1))
+		return p.label + p.field.View()
+	}
+	text := a.statusText()
+	sign := ""
+	if n := a.notes.current; n != nil && n.level == levelError {
+		old := age(a.now().Sub(n.at))
+		if old != "" {
+			old = " (" + old + ")"
+		}
+		text = cut(text, room-2-width(old), a.theme.more) + old
+		sign = a.theme.critical.Render("!") + " "
+		room -= 2
+	}
+	return sign + padRight(cut(text, room, a.theme.more), room) + " " + right
+}
+
+func (a *App) statusText() string {
+	if n := a.notes.current; n != nil {
+		return n.text
+	}
+	if j := a.running(); j != nil {
+		// What is quick is not worth a word.
+		if a.snap == nil || a.now().Sub(j.started) >= 2*tickEvery {
+			return j.describe(a.now(), a.theme.sep)
+		}
+	}
+	if s := a.found.summary(); s != "" && a.snap != nil {
+		return s + a.findingsPending() + ": f goes to the next, ! lists them"
+	}
+	return ""
+}
+
+func (t *theme) flag(f string) string {
+	switch f {
+	case "!!":
+		return t.critical.Render(f)
+	case "!":
+		return t.warn.Render(f)
+	case "i":
+		return t.info.Render(f)
+	}
+	return f
+}

@@ -1,0 +1,295 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"chkscope/model"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// columns is what a row has room for. They drop by priority as the width
+// shrinks; the name goes last.
+type columns struct {
+	size, percent bool
+	bar           int // cells inside its ends, 0: none
+	info          bool
+	wide          bool
+}
+
+func columnsFor(w int) columns {
+	c := columns{size: true, percent: w >= 52, info: w >= 46, wide: w >= 110}
+	switch {
+	case w >= 110:
+		c.bar = 16
+	case w >= 72:
+		c.bar = 7
+	}
+	return c
+}
+
+// rowLines draws the rows on the screen.
+func (a *App) rowLines(l layout) []string {
+	out := make([]string, 0, l.rows)
+	if a.snap == nil {
+		out = append(out, a.loading()...)
+	} else {
+		c := columnsFor(l.tree)
+		total := a.tree.list.total()
+		for i := a.tree.top; i < min(a.tree.top+int64(l.rows), total); i++ {
+			out = append(out, a.rowLine(i, l.tree, c))
+		}
+		if total == 0 {
+			out = append(out, a.nothing()...)
+		}
+	}
+	for len(out) < l.rows {
+		out = append(out, "")
+	}
+	return out[:l.rows]
+}
+
+func (a *App) loading() []string {
+	j := a.running()
+	if j == nil {
+		return []string{"", " Nothing is open. q quits."}
+	}
+	return []string{"", " " + cut(j.describe(a.now(), a.theme.sep), a.w-2, a.theme.more), "", " Esc cancels, q quits."}
+}
+
+func (a *App) nothing() []string {
+	if a.tree.filter != "" {
+		return []string{"", fmt.Sprintf(" Nothing matches %q. Esc takes the filter away.", clean(a.tree.filter))}
+	}
+	return []string{"", " No operator has state in this checkpoint."}
+}
+
+// rowText is what a row says.
+type rowText struct {
+	weight int64
+	lower  bool
+	parent model.Node // whose largest child fills the bar; None: no bar
+	whole  int64      // that the percent is of
+	mark   model.MarkState
+	depth  int
+	fold   string
+	name   string
+	count  string // of entries, or the operator's id
+	word   string
+	flag   string
+}
+
+func (a *App) rowText(r row) rowText {
+	if r.elem >= 0 {
+		return a.elementText(r)
+	}
+	v, t := &a.tree, a.names.tree
+	x := rowText{parent: t.Parent(r.node, v.turn), mark: a.marks.of(a.names, r), depth: v.depth(r.node), name: a.names.label(r.node, v.turn)}
+	x.weight, x.lower = t.Sizes(r.node).Weight(v.lens)
+	whole := x.parent
+	if v.ofTotal {
+		whole = model.Root
+	}
+	x.whole = v.weight(whole)
+	x.fold = a.theme.leaf
+	if v.canOpen(r) {
+		x.fold = a.theme.closed
+		if v.isOpen(v.list, r.node) {
+			x.fold = a.theme.opened
+		}
+	}
+	if s, ok := a.found.worst[r.node]; ok {
+		x.flag = s.Flag()
+	}
+	x.count, x.word = a.infoText(r.node)
+	return x
+}
+
+// infoText is what helps to decide: id and parallelism of an operator, entries
+// and type of a state.
+func (a *App) infoText(n model.Node) (count, word string) {
+	t := a.names.tree
+	switch t.Class(n) {
+	case model.ClassOperator:
+		op := &a.snap.Meta.Operators[t.Operator(n)]
+		o := &a.names.ops[t.Operator(n)]
+		if o.named {
+			count = o.id[:8]
+		}
+		word = fmt.Sprintf("x%d", op.Parallelism)
+		if t.Finished(n) {
+			word += " fin"
+		}
+	case model.ClassSubtask:
+		if t.Finished(n) {
+			word = "finished"
+		}
+	default:
+		word = a.names.word(n)
+		if e := t.Entries(n); e >= 0 {
+			count = short(e)
+		}
+	}
+	return count, word
+}
+
+func (a *App) elementText(r row) rowText {
+	v := &a.tree
+	x := rowText{weight: model.Unknown, parent: model.None, whole: v.weight(r.node), depth: v.depth(r.node) + 1, mark: a.marks.of(a.names, r), fold: a.theme.leaf}
+	digits := len(model.FormatCount(a.names.elements(r.node) - 1))
+	x.name = padLeft(model.FormatCount(r.elem), digits)
+	if v.lens == model.LensMetadata {
+		x.weight = 8 // its offset
+	}
+	e, err, ok := a.pages.get(a.names.tree, r.node, r.elem)
+	switch {
+	case err != nil:
+		x.name += "  cannot be read"
+	case !ok:
+		x.name += "  " + a.theme.more
+	default:
+		if e.Len >= 0 {
+			x.count = short(e.Len) + " B"
+		}
+		if v.lens == model.LensState {
+			x.weight = e.Len
+		}
+		x.name += "  " + printableBytes(e.Head)
+	}
+	return x
+}
+
+// printableBytes shows bytes as text, one cell a byte.
+func printableBytes(p []byte) string {
+	var b strings.Builder
+	for _, c := range p {
+		if c < 0x20 || c >= 0x7f {
+			c = '.'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// rowLine draws row i in w cells.
+func (a *App) rowLine(i int64, w int, c columns) string {
+	th, v := &a.theme, &a.tree
+	x := a.rowText(v.list.row(i))
+	var b strings.Builder
+	used := 0
+	put := func(s string) { b.WriteString(s); used += width(s) }
+
+	put(a.rowSign(i))
+	put(padLeft(a.sizeText(x), 10))
+	if c.percent {
+		put(" " + padLeft(percent(x.weight, x.whole), 6))
+	}
+	if c.bar > 0 {
+		put(" ")
+		b.WriteString(a.bar(x, c.bar))
+		used += c.bar + 2
+	}
+	put(" ")
+	b.WriteString(th.markSign(x.mark))
+	used++
+	put(" ")
+
+	name := spaces(2*x.depth) + x.fold + " "
+	put(name)
+	room := w - used - 3 // flags
+	info := a.fitInfo(&x, c, room)
+	name = cut(x.name, room, th.more)
+	nameW := width(name)
+	if i == v.cursor && a.top() == nil {
+		name = th.cursor.Render(name)
+	}
+	b.WriteString(name)
+	b.WriteString(spaces(room - nameW - width(info)))
+	b.WriteString(info)
+	b.WriteString(" " + spaces(2-width(x.flag)) + th.flag(x.flag))
+	return b.String()
+}
+
+// rowSign is the first cell of a row: the cursor, or a range.
+func (a *App) rowSign(i int64) string {
+	v := &a.tree
+	switch {
+	case i == v.cursor:
+		return ">"
+	case v.anchor >= 0 && i >= min(v.anchor, v.cursor) && i <= max(v.anchor, v.cursor):
+		return "|"
+	}
+	return " "
+}
+
+func (a *App) sizeText(x rowText) string {
+	switch {
+	case x.weight < 0:
+		return "?"
+	case a.tree.lens == model.LensFiles:
+		return model.FormatCount(x.weight)
+	}
+	return a.bound(x.lower) + model.FormatSize(x.weight)
+}
+
+// fitInfo lays out count and word in columns of their own and gives up the word,
+// then the count, where the name needs the room.
+func (a *App) fitInfo(x *rowText, c columns, room int) string {
+	if !c.info {
+		return ""
+	}
+	name := width(x.name)
+	full := "  " + padLeft(x.count, 8) + " " + padRight(x.word, 9)
+	tight := "  " + x.count
+	if x.word != "" {
+		tight += " " + x.word
+	}
+	for _, s := range []string{full, tight, "  " + x.count} {
+		if name+width(s) <= room {
+			return s
+		}
+	}
+	return ""
+}
+
+// bar draws a weight against the largest among its siblings.
+func (a *App) bar(x rowText, w int) string {
+	th := &a.theme
+	if x.parent == model.None {
+		return spaces(w + 2)
+	}
+	largest := a.tree.largestChild(x.parent)
+	if x.weight < 0 || largest <= 0 {
+		return th.barLeft + spaces(w) + th.barRight
+	}
+	eighths := int(float64(x.weight) / float64(largest) * float64(w) * 8)
+	full := eighths / 8
+	s := strings.Repeat(th.barFull, full)
+	if len(th.barParts) > 0 && full < w {
+		s += th.barParts[eighths%8]
+	} else if len(th.barParts) == 0 && full < w && eighths%8 >= 4 {
+		s += th.barFull
+	}
+	return th.barLeft + th.bar.Render(s) + spaces(w-width(s)) + th.barRight
+}
+
+func (t *theme) markSign(m model.MarkState) string {
+	switch m {
+	case model.MarkMarked:
+		return t.marked.Render(t.mark)
+	case model.MarkCovered:
+		return t.partial.Render(t.cover)
+	case model.MarkPartial:
+		return t.partial.Render(t.part)
+	}
+	return " "
+}
+
+// padStyled fills a line that has escape sequences up to w cells.
+func padStyled(s string, w int) string {
+	if n := w - ansi.StringWidthWc(s); n > 0 {
+		return s + spaces(n)
+	}
+	return s
+}

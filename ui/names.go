@@ -1,0 +1,146 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"chkscope/decoder"
+	"chkscope/model"
+)
+
+// names says what rows are called. It belongs to one tree and does not change,
+// so that builds beside the keys may read it.
+type names struct {
+	snap *model.Snapshot
+	tree *model.Tree
+	ops  []operatorName
+}
+
+type operatorName struct {
+	label  string // what the row says, clean
+	id     string // 32 hex digits
+	search string // what a filter looks at
+	named  bool   // label is a name, not the id
+	guess  bool
+}
+
+func newNames(s *model.Snapshot, t *model.Tree) *names {
+	n := &names{snap: s, tree: t, ops: make([]operatorName, len(s.Meta.Operators))}
+	for i := range n.ops {
+		op := &s.Meta.Operators[i]
+		name, origin := s.OperatorName(i)
+		o := operatorName{id: op.ID.String(), guess: origin == model.NameGuess}
+		o.named = name != "" && origin != model.NameNone
+		if o.named {
+			o.label = clean(name)
+		} else {
+			o.label = o.id
+		}
+		o.search = strings.Join([]string{o.label, o.id, clean(decoder.Text(op.UID))}, " ")
+		n.ops[i] = o
+	}
+	return n
+}
+
+// label is the name of a row. In TurnSubtask a cell stands below its subtask and
+// is called as its state.
+func (s *names) label(n model.Node, turn model.Turn) string {
+	t := s.tree
+	switch t.Class(n) {
+	case model.ClassCheckpoint:
+		return "checkpoint"
+	case model.ClassOperator:
+		return s.ops[t.Operator(n)].label
+	case model.ClassMaster:
+		return "master hook " + text(t.Name(n))
+	case model.ClassSubtask:
+		return subtaskLabel(t.Subtask(n))
+	case model.ClassCell:
+		if turn == model.TurnState {
+			return subtaskLabel(t.Subtask(n))
+		}
+	}
+	return s.stateLabel(n)
+}
+
+func subtaskLabel(i int) string { return fmt.Sprintf("subtask %d", i) }
+
+// stateLabel names the state of a ClassState or ClassCell.
+func (s *names) stateLabel(n model.Node) string {
+	t := s.tree
+	switch kind := t.Kind(n); {
+	case kind == model.KindCoordinator:
+		return "coordinator state"
+	case kind == model.KindInFlight:
+		return "in-flight " + text(t.Name(n))
+	case t.Whole(n) && kind == model.KindKeyed:
+		return "keyed state"
+	case t.Whole(n) && kind == model.KindRawKeyed:
+		return "raw keyed state"
+	case t.Name(n) == "":
+		return `""`
+	}
+	return text(t.Name(n))
+}
+
+// word is what the last column says of a state: how it is handed out, or its kind.
+func (s *names) word(n model.Node) string {
+	t := s.tree
+	switch t.Class(n) {
+	case model.ClassState, model.ClassCell:
+		if d := t.Dist(n); d != model.DistNone {
+			if t.Kind(n) == model.KindRawOperator {
+				return "raw " + d.String()
+			}
+			return d.String()
+		}
+		if t.Kind(n) == model.KindCoordinator {
+			return "coord"
+		}
+		return t.Kind(n).String()
+	}
+	return ""
+}
+
+// full is a name that stands alone in a sentence: operator and state and subtask.
+func (s *names) full(n model.Node) string {
+	t := s.tree
+	switch t.Class(n) {
+	case model.ClassCheckpoint:
+		return "the checkpoint"
+	case model.ClassOperator, model.ClassMaster:
+		return s.label(n, model.TurnState)
+	case model.ClassSubtask:
+		return s.ops[t.Operator(n)].label + " / " + subtaskLabel(t.Subtask(n))
+	}
+	out := s.ops[t.Operator(n)].label + " / " + s.stateLabel(n)
+	if t.Class(n) == model.ClassCell {
+		out += " / " + subtaskLabel(t.Subtask(n))
+	}
+	return out
+}
+
+// operatorText is what a filter looks at in an operator's row.
+func (s *names) operatorText(n model.Node) string { return s.ops[s.tree.Operator(n)].search }
+
+// elements is the number of list elements that a cell can show, 0 where it has
+// none of its own.
+func (s *names) elements(n model.Node) int64 {
+	t := s.tree
+	if t.Class(n) != model.ClassCell || t.Kind(n) != model.KindOperator && t.Kind(n) != model.KindRawOperator {
+		return 0
+	}
+	return max(0, t.Entries(n))
+}
+
+// target is the identity of a row.
+func (s *names) target(r row) model.Target {
+	g := s.tree.Target(r.node, s.snap.Meta.Operators)
+	if r.elem >= 0 {
+		g.Entries = model.EntryRange{First: r.elem, Last: r.elem}
+	}
+	return g
+}
+
+// text is a name as it stands in the file (modified UTF-8), for the screen.
+func text(modified string) string { return clean(decoder.Text(modified)) }

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+)
+
+// level is how much a note matters.
+type level uint8
+
+const (
+	levelInfo level = iota
+	levelError
+)
+
+// note is something that was said on the status line.
+type note struct {
+	at    time.Time
+	level level
+	text  string // clean
+}
+
+// notes is what the status line says and the log keeps. A notice goes when the
+// next key is pressed; an error stays, with its age, until something else is
+// said or Esc takes it away.
+type notes struct {
+	log     []note
+	current *note
+}
+
+const maxNotes = 1000
+
+func (l *notes) add(n note) {
+	if len(l.log) >= maxNotes {
+		l.log = append(l.log[:0], l.log[len(l.log)-maxNotes/2:]...)
+	}
+	l.log = append(l.log, n)
+	l.current = &l.log[len(l.log)-1]
+}
+
+// keyPressed takes a notice away.
+func (l *notes) keyPressed() {
+	if l.current != nil && l.current.level == levelInfo {
+		l.current = nil
+	}
+}
+
+// age is "" within the first minute, so that nothing moves while nobody does
+// anything.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return ""
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h ago", int(d.Hours()))
+}
+
+// say puts a notice on the status line and into the log.
+func (a *App) say(format string, args ...any) {
+	a.notes.add(note{a.now(), levelInfo, clean(fmt.Sprintf(format, args...))})
+}
+
+// fail puts an error there.
+func (a *App) fail(format string, args ...any) {
+	a.notes.add(note{a.now(), levelError, clean(fmt.Sprintf(format, args...))})
+}

@@ -1,0 +1,313 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"chkscope/decoder"
+	"chkscope/model"
+	"chkscope/model/finding"
+	"chkscope/model/store"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// candidatesMsg is what a directory holds: one checkpoint, which is then opened,
+// or several to choose from.
+type candidatesMsg struct {
+	job  *job
+	uri  string
+	list []model.Candidate
+	err  error
+}
+
+// start looks what uri is: a checkpoint is opened, a parent directory is listed.
+func (a *App) start(uri string) tea.Cmd {
+	j, ctx := a.begin("looking at "+clean(store.Redact(uri)), "")
+	st := a.cfg.Store
+	return func() tea.Msg {
+		m := candidatesMsg{job: j, uri: uri}
+		info, err := st.Stat(ctx, uri)
+		if err != nil || !info.Dir {
+			m.err = err
+			return m
+		}
+		if _, err := st.Stat(ctx, store.Join(uri, model.MetadataName)); err == nil {
+			return m
+		}
+		m.list, m.err = model.Candidates(ctx, st, uri)
+		return m
+	}
+}
+
+func (a *App) candidates(m candidatesMsg) tea.Cmd {
+	a.end(m.job)
+	if m.err == nil && len(m.list) > 1 {
+		return a.push(newChoose(m.uri, m.list))
+	}
+	// What cannot be listed gets its sentence from opening.
+	return a.open(m.uri)
+}
+
+// open decodes `_metadata` and finds what can be found in it alone.
+func (a *App) open(uri string) tea.Cmd {
+	j, ctx := a.begin("opening "+clean(store.Redact(uri)), "")
+	cfg := a.cfg
+	return func() tea.Msg {
+		m := openedMsg{job: j, uri: uri}
+		st := watchStore{cfg.Store, j}
+		m.snap, m.tree, m.err = model.Open(ctx, st, uri, cfg.Options)
+		if m.snap == nil {
+			return m
+		}
+		m.findings = finding.Quick(m.snap, m.tree)
+		return m
+	}
+}
+
+func (a *App) opened(m openedMsg) tea.Cmd {
+	a.end(m.job)
+	if m.snap == nil {
+		err := m.err
+		if errors.Is(err, context.Canceled) {
+			err = fmt.Errorf("opening %s was cancelled", m.uri)
+		}
+		if a.top() != nil { // the list to choose from is still there
+			a.fail("%v", err)
+			return nil
+		}
+		a.openErr, a.leaving = err, true
+		return nil
+	}
+	for a.top() != nil {
+		a.pop()
+	}
+	a.show(m.snap, m.tree, m.findings)
+	if m.snap.Chosen != "" {
+		a.say("%s", m.snap.Chosen)
+	}
+	if d := m.snap.Damage(); d != nil {
+		a.fail("damaged, shown up to there, cannot be pruned: %v", d)
+	} else if m.err != nil {
+		a.fail("%v", m.err)
+	}
+	for _, uid := range m.snap.UnmatchedUIDs() {
+		a.say("--uid %s: no operator has it", uid)
+	}
+	return tea.Batch(a.readHeaders(), a.loadMarks())
+}
+
+// headersMsg brings the tree with the names that stand only in stream headers.
+type headersMsg struct {
+	job  *job
+	tree *model.Tree
+	err  error
+}
+
+func (a *App) readHeaders() tea.Cmd {
+	j, ctx := a.begin("reading stream headers", "streams")
+	j.finds = true
+	s := a.snap
+	return func() tea.Msg {
+		t, err := s.ReadHeaders(ctx, func(done, all int) { j.progress(int64(done), int64(all)) })
+		return headersMsg{j, t, err}
+	}
+}
+
+func (a *App) headersRead(m headersMsg) tea.Cmd {
+	a.end(m.job)
+	var cmd tea.Cmd
+	if m.tree != nil {
+		cmd = a.retree(m.tree)
+	}
+	if m.err != nil && !errors.Is(m.err, context.Canceled) {
+		a.fail("stream headers: %v", m.err)
+	}
+	return tea.Batch(cmd, a.findSlowly())
+}
+
+// findingsMsg brings what was found by reading streams and asking the store.
+type findingsMsg struct {
+	job  *job
+	list []finding.Finding
+	err  error
+}
+
+func (a *App) findSlowly() tea.Cmd {
+	j, ctx := a.begin("looking for anomalies in streams and files", "")
+	j.finds = true
+	s, t := a.snap, a.names.tree
+	return func() tea.Msg {
+		list, err := finding.Run(ctx, s, t, j.progress)
+		return findingsMsg{j, list, err}
+	}
+}
+
+func (a *App) findingsMade(m findingsMsg) tea.Cmd {
+	a.end(m.job)
+	if errors.Is(m.err, context.Canceled) {
+		a.say("findings: cancelled; those from _metadata alone are shown")
+		return nil
+	}
+	if m.err != nil {
+		a.fail("findings: %v", m.err)
+	}
+	if m.list != nil {
+		a.found.set(a.names, m.list)
+	}
+	return nil
+}
+
+// countedMsg is the end of `c`.
+type countedMsg struct {
+	job  *job
+	tree *model.Tree
+	what string
+	err  error
+}
+
+// count counts below the row under the cursor.
+func (a *App) count() tea.Cmd {
+	r := a.tree.here()
+	if r.node == model.None {
+		return nil
+	}
+	what := a.names.full(r.node)
+	j, ctx := a.begin("counting "+what, "")
+	s, t := a.snap, a.names.tree
+	return func() tea.Msg {
+		fresh, err := countBelow(ctx, s, t, r.node, j.progress)
+		return countedMsg{j, fresh, what, err}
+	}
+}
+
+func (a *App) counted(m countedMsg) tea.Cmd {
+	a.end(m.job)
+	var cmd tea.Cmd
+	if m.tree != nil {
+		cmd = a.retree(m.tree)
+	}
+	switch {
+	case errors.Is(m.err, context.Canceled):
+		a.say("counting %s: cancelled", m.what)
+	case m.err != nil:
+		a.fail("counting %s: %v", m.what, m.err)
+	default:
+		a.say("counted %s", m.what)
+	}
+	return cmd
+}
+
+// watchStore tells a job how much of the file that is being opened was read.
+type watchStore struct {
+	model.Store
+	job *job
+}
+
+func (w watchStore) Open(ctx context.Context, uri string) (model.Object, error) {
+	o, err := w.Store.Open(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	w.job.all.Store(o.Size())
+	return watched{o, w.job}, nil
+}
+
+type watched struct {
+	model.Object
+	job *job
+}
+
+func (w watched) ReadAt(p []byte, off int64) (int, error) {
+	n, err := w.Object.ReadAt(p, off)
+	w.job.done.Add(int64(n))
+	return n, err
+}
+
+var _ decoder.Input = watched{}
+
+// pageMsg brings a page of list elements.
+type pageMsg struct {
+	key  pageKey
+	list []model.Element
+	err  error
+}
+
+// pages are the list elements that were read, a bounded number of them.
+type pages struct {
+	have   map[pageKey]pageMsg
+	asked  map[pageKey]bool
+	latest []pageKey
+}
+
+// pageKey is a page of a cell; the tree is in it because nodes are of a tree.
+type pageKey struct {
+	tree *model.Tree
+	cell model.Node
+	page int64
+}
+
+const (
+	pageSize = 128
+	maxPages = 64
+	headSize = 64 // bytes shown of an element
+)
+
+func (p *pages) get(t *model.Tree, cell model.Node, elem int64) (model.Element, error, bool) {
+	m, ok := p.have[pageKey{t, cell, elem / pageSize}]
+	if i := elem % pageSize; ok && i < int64(len(m.list)) {
+		return m.list[i], m.err, true
+	}
+	return model.Element{}, m.err, false
+}
+
+func (p *pages) take(m pageMsg) {
+	delete(p.asked, m.key)
+	if p.have == nil {
+		p.have = map[pageKey]pageMsg{}
+	}
+	p.have[m.key] = m
+	p.latest = append(p.latest, m.key)
+	if len(p.latest) > maxPages {
+		delete(p.have, p.latest[0])
+		p.latest = p.latest[1:]
+	}
+}
+
+// wantPages asks for the pages of elements on the screen that are not there.
+func (a *App) wantPages() tea.Cmd {
+	if a.snap == nil || len(a.tree.list.blocks) == 0 {
+		return nil
+	}
+	var cmds []tea.Cmd
+	v := &a.tree
+	for i := v.top; i < min(v.top+int64(v.height), v.list.total()); i++ {
+		r := v.list.row(i)
+		if r.elem < 0 {
+			continue
+		}
+		k := pageKey{a.names.tree, r.node, r.elem / pageSize}
+		if _, ok := a.pages.have[k]; ok || a.pages.asked[k] {
+			continue
+		}
+		if a.pages.asked == nil {
+			a.pages.asked = map[pageKey]bool{}
+		}
+		a.pages.asked[k] = true
+		cmds = append(cmds, a.readPage(k))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (a *App) readPage(k pageKey) tea.Cmd {
+	s, ctx := a.snap, a.ctx
+	return func() tea.Msg {
+		list, err := s.Elements(ctx, k.tree, k.cell, k.page*pageSize, pageSize, headSize)
+		return pageMsg{k, list, err}
+	}
+}
+
+// when prints a time as people on call write it.
+func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
