@@ -18,13 +18,17 @@ const encodeWindow = 256 << 10
 // decoded on demand, properties and trailing bytes. A checkpoint that was not
 // changed gives the bytes it was decoded from.
 //
-// A damaged checkpoint is refused.
+// A checkpoint made from fields alone needs no In. A damaged one is refused.
 func Encode(w io.Writer, c *Checkpoint) (int64, error) {
 	if c.Damage != nil {
 		return 0, fmt.Errorf("an incomplete checkpoint cannot be written: %w", c.Damage)
 	}
-	window := min(max(c.In.Size(), 512), encodeWindow)
-	e := &encoder{w: w, in: c.In, layout: c.layout(), buf: make([]byte, 0, window)}
+	in := c.In
+	if in == nil { // made from fields alone
+		in = decoder.Bytes{Label: "no file"}
+	}
+	window := min(max(in.Size(), 512), encodeWindow)
+	e := &encoder{w: w, in: in, layout: c.layout(), buf: make([]byte, 0, window)}
 	e.checkpoint(c)
 	e.flush()
 	return e.written, e.err

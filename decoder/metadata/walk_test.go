@@ -249,3 +249,16 @@ func TestEncodeToFullDisk(t *testing.T) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 }
+
+// TestEncodeWithoutInput writes a checkpoint made from fields alone, and refuses
+// one whose fields point to a file that it does not have.
+func TestEncodeWithoutInput(t *testing.T) {
+	c := &metadata.Checkpoint{Version: 3, ID: 1, Operators: []metadata.Operator{{Parallelism: 1, MaxParallelism: 1}}}
+	if got := decode(t, encode(t, c)); got.ID != 1 || len(got.Operators) != 1 {
+		t.Errorf("%+v", got)
+	}
+	c.Trailing.Len = 3
+	if _, err := metadata.Encode(&strings.Builder{}, c); err == nil {
+		t.Error("bytes of no file encoded")
+	}
+}
