@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"chkscope/model"
+	"chkscope/model/prune"
 )
 
 // Exit codes, as in the README.
@@ -56,18 +58,21 @@ func (p *program) exitCode(ctx context.Context, err error) int {
 	var c *coded
 	var noMatch *model.NoMatch
 	var bad *model.BadSelector
+	var refused *prune.Refusal
 	switch {
 	case errors.As(err, &c):
 		return c.code
-	case errors.As(err, &noMatch), errors.As(err, &bad):
+	case errors.As(err, &noMatch), errors.As(err, &bad), errors.As(err, &refused):
 		return exitUsage
 	}
 	return exitFailed
 }
 
-// say writes one line for a person to stderr; text from files is cleaned.
+// say writes lines for a person to stderr; text from files is cleaned.
 func (p *program) say(format string, args ...any) {
-	fmt.Fprintf(p.err, "chkscope: %s\n", model.Clean(fmt.Sprintf(format, args...)))
+	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		fmt.Fprintf(p.err, "chkscope: %s\n", model.Clean(strings.TrimSuffix(line, "\n")))
+	}
 }
 
 // isNotFound: a definite answer that nothing is at the URI.

@@ -61,7 +61,7 @@ func (w *work) listRemoved(p *Plan) {
 		rm.Headers = w.headerWord(p, g)
 		marked = append(marked, rm)
 	}
-	p.Removed = append(marked, p.Removed...)
+	p.Removed = append(append([]Removed{}, marked...), p.Removed...)
 }
 
 // measure fills entries and bytes of a marked node.

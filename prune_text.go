@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"chkscope/model"
+	"chkscope/model/prune"
+)
+
+// planText is a plan in words: what goes, what is written, what it means.
+func (p *program) planText(ctx context.Context, st model.WriteStore, d *prune.Document) string {
+	w := &strings.Builder{}
+	fmt.Fprintf(w, "%s copy of %s\nto %s\n", p.strong(capital(d.Copy.String())), model.Clean(d.Source), model.Clean(d.Destination))
+	fmt.Fprintf(w, "%s because %s.\n\n", capital(d.Copy.String()), model.Clean(d.CopyReason))
+	p.removedText(w, d.Removed)
+	rows := newTable("lrl")
+	rows.row("_metadata", model.FormatSize(d.MetadataBytes.After), "before "+model.FormatSize(d.MetadataBytes.Before))
+	f := d.Files
+	rows.row("files copied", model.FormatSize(f.Bytes.Copied), fileCount(f.Copied))
+	rows.row("files rewritten", model.FormatSize(f.Bytes.Rewritten), fileCount(f.Rewritten))
+	rows.row("files referenced", model.FormatSize(f.Bytes.Referenced), fileCount(f.Referenced))
+	rows.row("no longer needed", model.FormatSize(d.Unneeded.Bytes), fileCount(d.Unneeded.Count))
+	if free := st.Free(ctx, d.Destination); free >= 0 {
+		rows.row("free there", model.FormatSize(free), "")
+	}
+	rows.write(w, "")
+	fmt.Fprintf(w, "\nClaim mode %s. %s\n", p.strong(d.ClaimMode), model.Clean(d.ClaimSentence))
+	sentences(w, "What Flink does", d.Flink)
+	sentences(w, "What is lost", d.Losses)
+	sentences(w, "Warnings", d.Warnings)
+	return w.String()
+}
+
+func (p *program) removedText(w *strings.Builder, removed []prune.Removed) {
+	if len(removed) == 0 {
+		fmt.Fprintf(w, "Nothing is removed.\n\n")
+		return
+	}
+	fmt.Fprintln(w, p.strong("What goes"))
+	rows := newTable("rrrl")
+	rows.row("ENTRIES", "_METADATA", "FILES", "SELECTOR")
+	for _, r := range removed {
+		rows.row(model.FormatCount(orUnknown(r.Entries)), model.FormatSize(orUnknown(r.Bytes.Metadata)), model.FormatSize(orUnknown(r.Bytes.Files)), r.Selector)
+		if r.Headers != "" {
+			rows.row("", "", "", "  header: "+r.Headers)
+		}
+		if r.Because != "" {
+			rows.row("", "", "", "  because "+model.Clean(r.Because))
+		}
+	}
+	rows.write(w, "  ")
+	fmt.Fprintln(w)
+}
+
+// resultText is a written copy in words, with what to do next.
+func (p *program) resultText(ctx context.Context, st model.WriteStore, d *prune.Document) string {
+	w := &strings.Builder{}
+	w.WriteString(p.planText(ctx, st, d))
+	proof := "failed"
+	if d.Proof.OK {
+		proof = "passed"
+	}
+	fmt.Fprintf(w, "\n%s: read back and compared, %s state cells checked, %s equal, %s removed, %s unchecked.\n", p.strong("Proof "+proof),
+		model.FormatCount(int64(d.Proof.Checked)), model.FormatCount(int64(d.Proof.Equal)), model.FormatCount(int64(d.Proof.Removed)), model.FormatCount(int64(d.Proof.Unchecked)))
+	if d.ReportFile != nil {
+		fmt.Fprintf(w, "The report is in %s\n", model.Clean(*d.ReportFile))
+	}
+	sentences(w, "What to do next", d.Next)
+	return w.String()
+}
+
+func sentences(w *strings.Builder, title string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	for _, s := range list {
+		fmt.Fprintf(w, "  - %s\n", model.Clean(s))
+	}
+}
+
+func fileCount(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return model.FormatCount(int64(n)) + " files"
+}
+
+func orUnknown(n *int64) int64 {
+	if n == nil {
+		return model.Unknown
+	}
+	return *n
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
