@@ -34,6 +34,9 @@ func (p *program) demo(ctx context.Context) error {
 	}
 	p.flags.uids = append(p.flags.uids, demoUIDs...)
 	st := &demoStore{storage.New(storage.Options{Maps: maps, ReadOnly: p.flags.readOnly}), files}
+	if p.interactive() {
+		return p.exploreDemo(ctx, st)
+	}
 	if !p.flags.json {
 		fmt.Fprintln(p.out, "A real checkpoint of the founding incident (Flink 1.15), grown by chkscope's encoder to what seven restores at parallelism 8 make of it.")
 	}

@@ -95,7 +95,11 @@ func (p *program) rootRun(ctx context.Context, args []string, fail failOn) error
 	if len(args) == 1 {
 		uri = args[0]
 	}
-	err := p.openAndReport(ctx, uri, fail)
+	open := func() error { return p.openAndReport(ctx, uri, fail) }
+	if p.interactive() {
+		open = func() error { return p.explore(ctx, uri) }
+	}
+	err := open()
 	if len(args) == 0 && isNotFound(err) {
 		return usageError("no URI given and no checkpoint in the working directory; type \"chkscope URI\" or \"chkscope demo\"")
 	}
