@@ -105,7 +105,7 @@ func (a *application) checkRoom(ctx context.Context) error {
 		size := j.size
 		info, err := a.work.snap.Store.Stat(ctx, j.read)
 		if err == nil && !j.segment {
-			if size >= 0 && size != info.Size {
+			if !j.fits(info.Size) {
 				err = fmt.Errorf("%s has %d bytes, `_metadata` says %d", store.Redact(j.read), info.Size, size)
 			}
 			size = info.Size
@@ -197,7 +197,7 @@ func (a *application) copy(ctx context.Context, j *copyJob) error {
 		return err
 	}
 	a.meter.add(sum.Size - last)
-	if j.size >= 0 && sum.Size != j.size {
+	if !j.segment && !j.fits(sum.Size) {
 		return fmt.Errorf("%s: %d bytes were copied, `_metadata` says %d", store.Redact(j.read), sum.Size, j.size)
 	}
 	return a.dest.finished(ctx, j.name, sum)

@@ -163,7 +163,7 @@ func (w *work) features() (f features, err error) {
 	err = w.out.EachStream(func(u metadata.StreamUse) error {
 		f.changelog = f.changelog || u.Changelog != nil
 		f.incremental = f.incremental || u.Part == metadata.Shared
-		p, ok := l.part(u.Stream)
+		p, ok := l.use(u)
 		if !ok || w.layout.fresh[u.Stream] {
 			return nil
 		}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -50,8 +51,7 @@ func corpusFiles(t testing.TB) []string {
 // open opens a snapshot of the corpus; nil where it cannot be pruned.
 func open(t testing.TB, path string) (*model.Snapshot, *model.Tree) {
 	t.Helper()
-	st := storage.New(storage.Options{})
-	s, tree, err := model.Open(context.Background(), st, store.FileURI(path), model.Options{})
+	s, tree, err := model.Open(context.Background(), corpusStore(path), store.FileURI(path), model.Options{})
 	if err != nil {
 		if errors.Is(err, decoder.ErrVersion) {
 			return nil, nil
@@ -62,22 +62,59 @@ func open(t testing.TB, path string) (*model.Snapshot, *model.Tree) {
 	return s, tree
 }
 
+var madeAt = regexp.MustCompile(`(?:absolute paths inside: |checkpoint directory: )(\S+)`)
+
+// corpusStore finds what the handles name by the place where the snapshot was
+// made, which about.txt tells.
+func corpusStore(path string) *storage.Router {
+	for dir := filepath.Dir(path); len(dir) > 1; dir = filepath.Dir(dir) {
+		about, err := os.ReadFile(filepath.Join(dir, "about.txt"))
+		if err != nil {
+			continue
+		}
+		if m := madeAt.FindSubmatch(about); m != nil {
+			to := dir
+			if strings.HasSuffix(string(m[1]), "/checkpoints") {
+				to = filepath.Join(dir, "checkpoints")
+			}
+			from := store.Canonical(string(m[1]))
+			return storage.New(storage.Options{Maps: store.Mappings{{From: from, To: store.FileURI(to)}}})
+		}
+	}
+	return storage.New(storage.Options{})
+}
+
+// eachSnapshot opens every snapshot of the corpus that can be pruned.
+func eachSnapshot(t *testing.T, f func(name string, s *model.Snapshot, tree *model.Tree)) {
+	for _, path := range corpusFiles(t) {
+		s, tree := open(t, path)
+		if s == nil || s.Meta.Version < 2 || hasLegacy(s) {
+			continue
+		}
+		_, name, _ := strings.Cut(path, "/corpus/")
+		f(name, s, tree)
+	}
+}
+
+func hasLegacy(s *model.Snapshot) bool {
+	for i := range s.Meta.Operators {
+		for _, sub := range s.Meta.Operators[i].Subtasks {
+			if sub.State != nil && len(sub.State.Legacy) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // TestDropEveryOperatorState drops each named operator state of every real
 // snapshot by reference copy and proves the copy.
 func TestDropEveryOperatorState(t *testing.T) {
 	copies, rewritten, kept := 0, 0, 0
-	for _, path := range corpusFiles(t) {
-		s, tree := open(t, path)
-		if s == nil || s.Meta.Version < 2 {
-			continue
-		}
+	eachSnapshot(t, func(snapshot string, s *model.Snapshot, tree *model.Tree) {
 		for _, g := range operatorStates(s) {
-			name := strings.TrimPrefix(path, "/") + " " + g.Selector()
+			name := snapshot + " " + g.Selector()
 			res, err := drop(t, s, tree, prune.Request{Targets: []model.Target{g}, Copy: prune.CopyReference, AcceptLoss: true, ChangelogOff: true})
-			var refusal *prune.Refusal
-			if errors.As(err, &refusal) && refusal.Reasons[0].Rule == "legacy-handles" {
-				continue
-			}
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -97,7 +134,7 @@ func TestDropEveryOperatorState(t *testing.T) {
 				t.Errorf("%s: proof %+v", name, res.Proof)
 			}
 		}
-	}
+	})
 	t.Logf("%d copies, %d streams rewritten, %d headers kept", copies, rewritten, kept)
 }
 
@@ -124,6 +161,11 @@ func operatorStates(s *model.Snapshot) []model.Target {
 // drop builds and applies a plan into a directory of the test, and checks that
 // the written file encodes to itself.
 func drop(t testing.TB, s *model.Snapshot, tree *model.Tree, req prune.Request) (*prune.Result, error) {
+	return dropAnd(t, s, tree, req, func(*prune.Plan, *metadata.Checkpoint) {})
+}
+
+// dropAnd is drop with a look at the decoded copy.
+func dropAnd(t testing.TB, s *model.Snapshot, tree *model.Tree, req prune.Request, look func(*prune.Plan, *metadata.Checkpoint)) (*prune.Result, error) {
 	t.Helper()
 	ctx := context.Background()
 	dir := filepath.Join(scratch(t), "copy")
@@ -133,15 +175,15 @@ func drop(t testing.TB, s *model.Snapshot, tree *model.Tree, req prune.Request) 
 	if err != nil {
 		return nil, err
 	}
-	res, err := prune.Apply(ctx, p, storage.New(storage.Options{}), nil)
+	res, err := prune.Apply(ctx, p, s.Store.(model.WriteStore), nil)
 	if err != nil {
 		return nil, err
 	}
-	checkWritten(t, dir, p)
+	look(p, checkWritten(t, dir, p))
 	return res, nil
 }
 
-func checkWritten(t testing.TB, dir string, p *prune.Plan) {
+func checkWritten(t testing.TB, dir string, p *prune.Plan) *metadata.Checkpoint {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, "_metadata"))
 	if err != nil {
@@ -171,6 +213,7 @@ func checkWritten(t testing.TB, dir string, p *prune.Plan) {
 	if _, err := os.Stat(dir + ".chkscope-report.json"); err != nil {
 		t.Error(err)
 	}
+	return c
 }
 
 // scratch is a directory for copies: in memory where there is such a place, as

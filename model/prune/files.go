@@ -19,7 +19,13 @@ type part struct {
 	size    int64 // -1: not recorded
 	segment bool
 	id      string // logical file id of a segment
+	// loose: a changelog file, of which Flink records one byte less than it has
+	// (the flag in front says whether it is compressed).
+	loose bool
 }
+
+// fits tells whether a file of n bytes can be the whole file p.
+func (p part) fits(n int64) bool { return p.size < 0 || n == p.size || p.loose && n > p.size }
 
 // locator resolves the handles of a source.
 type locator struct {
@@ -36,6 +42,13 @@ func newLocator(s *model.Snapshot) locator {
 		}
 	}
 	return l
+}
+
+// use resolves the handle of a use.
+func (l locator) use(u metadata.StreamUse) (part, bool) {
+	p, ok := l.part(u.Stream)
+	p.loose = u.Part == metadata.LogStream
+	return p, ok
 }
 
 // part resolves a handle; false for inline and empty ones. A nested key-groups

@@ -190,11 +190,15 @@ func (p *prover) goneOperator(op *metadata.Operator) {
 	for i := range p.out.Operators {
 		present = present || p.out.Operators[i].ID == op.ID
 	}
+	before := p.proof.Checked
 	if op.Coordinator != nil {
 		p.gone(present, "operator "+op.ID.String())
 	}
 	for i := range op.Subtasks {
 		p.goneSubtask(op, op.Subtasks[i].State, present)
+	}
+	if p.proof.Checked == before {
+		p.gone(present, "operator "+op.ID.String()) // it has no state
 	}
 }
 
@@ -202,7 +206,7 @@ func (p *prover) goneSubtask(op *metadata.Operator, s *metadata.SubtaskState, pr
 	if s == nil {
 		return
 	}
-	for range nodesOf(s) {
+	for range max(nodesOf(s), 1) {
 		p.gone(present, "operator "+op.ID.String())
 	}
 }
@@ -452,7 +456,7 @@ func (p *prover) referenced(refs []part) error {
 	}
 	err := each(p.ctx, index, func(ctx context.Context, i int) error {
 		info, err := p.app.work.snap.Store.Stat(ctx, uris[i])
-		if e := ends[uris[i]]; err == nil && (e.segment && info.Size < e.size || !e.segment && e.size >= 0 && info.Size != e.size) {
+		if e := ends[uris[i]]; err == nil && (e.segment && info.Size < e.size || !e.segment && !e.fits(info.Size)) {
 			err = fmt.Errorf("%s has %d bytes, %d are recorded", store.Redact(uris[i]), info.Size, e.size)
 		}
 		results[i] = err

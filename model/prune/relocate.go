@@ -38,7 +38,7 @@ func newLayout(l locator) *layout {
 func (l *layout) reference(e *edited) error {
 	return e.EditStreams(func(u metadata.StreamUse) (bool, error) {
 		h := u.Stream
-		p, ok := l.locate.part(h)
+		p, ok := l.locate.use(u)
 		if !ok || l.fresh[h] {
 			return false, nil
 		}
@@ -70,7 +70,7 @@ func (l *layout) full(e *edited) error {
 	}
 	return e.EditStreams(func(u metadata.StreamUse) (bool, error) {
 		h := u.Stream
-		p, ok := l.locate.part(h)
+		p, ok := l.locate.use(u)
 		if !ok || l.fresh[h] {
 			return false, nil
 		}

@@ -234,6 +234,8 @@ func (w *work) tieSource(bad *refusals, p *Plan, op int, accept bool) {
 	p.Losses = append(p.Losses, fmt.Sprintf("%s: %s.", describe(src), sentence))
 }
 
+const brokenSentence = "its elements all have the same offset (Flink 1.18 with snapshot compression): single ones cannot go, the whole state can"
+
 // checkElements refuses to drop single elements of streams in which every
 // element has the same offset (compressed by Flink 1.18.0 and 1.18.1).
 func (w *work) checkElements(ctx context.Context) error {
@@ -254,7 +256,7 @@ func (w *work) checkElements(ctx context.Context) error {
 				return err
 			}
 			if first == second {
-				bad.add("broken-compression", w.removal.cellSelector(k, sub), "its elements all have the same offset (Flink 1.18 with snapshot compression): single ones cannot go, the whole state can", "")
+				bad.add("broken-compression", w.removal.cellSelector(k, sub), brokenSentence, "")
 			}
 		}
 	}
