@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"chkscope/decoder"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
 	"chkscope/model/store"
@@ -267,7 +266,7 @@ func (w *work) operatorChanges(p *Plan, before, after fileUsage) error {
 		k, stays := at[i]
 		c.Gone = !stays
 		if stays {
-			n, err := w.operatorSize(&w.out.Operators[k])
+			n, err := w.out.EncodedOperatorSize(k)
 			if err != nil {
 				return err
 			}
@@ -279,20 +278,6 @@ func (w *work) operatorChanges(p *Plan, before, after fileUsage) error {
 		p.Operators = append(p.Operators, c)
 	}
 	return nil
-}
-
-// operatorSize is the length of an operator's record, as edited but with its
-// handles not moved yet.
-func (w *work) operatorSize(op *metadata.Operator) (int64, error) {
-	one := *w.snap.Meta
-	one.Masters, one.Operators, one.Properties, one.Trailing = nil, nil, decoder.Span{}, decoder.Span{}
-	none, err := metadata.EncodedSize(&one)
-	if err != nil {
-		return 0, err
-	}
-	one.Operators = []metadata.Operator{*op}
-	n, err := metadata.EncodedSize(&one)
-	return n - none, err
 }
 
 // fileUsage is the lengths of files: by physical file, and by operator.
