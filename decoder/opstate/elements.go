@@ -39,22 +39,28 @@ func (s *Stream) Elements(i int, from, n, cut int64, f func(Element) error) erro
 		return s.splitRun(i, from, to, cut, f)
 	}
 	data := s.dataReader(cut)
-	offs := pagedOffsets{o: st.Offsets, in: s.Meta}
-	for k := from; k < to; k++ {
-		off, err := offs.at(k)
+	page := make([]int64, min(to-from, pageLen)+1)
+	for k := from; k < to; {
+		n, err := st.Offsets.Read(s.Meta, k, page)
 		if err != nil {
 			return err
 		}
-		next, err := offs.next(k + 1)
-		if err != nil {
-			return err
+		last := n // elements whose end the page tells
+		if k+int64(n) < st.Offsets.Len() {
+			last--
 		}
-		e := Element{Index: k, Off: off}
-		if e.Data, e.Len, err = data(off, s.endOf(i, off, next)); err != nil {
-			return err
-		}
-		if err := f(e); err != nil {
-			return err
+		for j := 0; j < last && k < to; j, k = j+1, k+1 {
+			off, next := page[j], int64(-1)
+			if j+1 < n {
+				next = page[j+1]
+			}
+			e := Element{Index: k, Off: off}
+			if e.Data, e.Len, err = data(off, s.endOf(i, off, next)); err != nil {
+				return err
+			}
+			if err := f(e); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -78,25 +78,14 @@ func (s *Stream) index() error {
 	places := make([]place, len(s.States))
 	ascending, total := true, int64(0)
 	for i, st := range s.States {
-		p := place{first: -1}
-		err := st.Offsets.Each(s.Meta, func(k, off int64) error {
-			if off < start || off > s.In.Size() {
-				return damage(s.In, off, stateName(st.Name), fmt.Sprintf("offset of element %d between %d and %d", k, start, s.In.Size()), fmt.Sprint(off), nil)
-			}
-			if k == 0 {
-				p.first = off
-			} else if off < p.last {
-				ascending = false
-			}
-			p.last = off
-			return nil
-		})
+		p, up, err := s.scan(st, start)
 		if err != nil {
 			return err
 		}
+		ascending = ascending && up
 		n := st.Offsets.Len()
 		total += n
-		if s.compressed() && n > 1 && p.first == p.last && ascending {
+		if s.compressed() && n > 1 && p.first == p.last && up {
 			s.broken = true
 		}
 		places[i] = p
@@ -108,6 +97,31 @@ func (s *Stream) index() error {
 	}
 	s.places = places
 	return nil
+}
+
+// scan looks at the offsets of a state, which may not lie before start.
+func (s *Stream) scan(st metadata.OperatorState, start int64) (p place, ascending bool, err error) {
+	n, size := st.Offsets.Len(), s.In.Size()
+	p.first, ascending = -1, true
+	page := make([]int64, min(n, pageLen))
+	for i := int64(0); i < n; {
+		k, err := st.Offsets.Read(s.Meta, i, page)
+		if err != nil {
+			return p, false, err
+		}
+		for j, off := range page[:k] {
+			if off < start || off > size {
+				return p, false, damage(s.In, off, stateName(st.Name), fmt.Sprintf("offset of element %d between %d and %d", i+int64(j), start, size), fmt.Sprint(off), nil)
+			}
+			ascending = ascending && off >= p.last
+			p.last = off
+		}
+		if i == 0 {
+			p.first = page[0]
+		}
+		i += int64(k)
+	}
+	return p, ascending, nil
 }
 
 func (s *Stream) compressed() bool { return s.Header != nil && s.Header.Compressed }
