@@ -226,8 +226,8 @@ func compositePayload(r *Reader, s *Snapshot) bool {
 		if !outer(r, s) {
 			return false
 		}
-	} else if s.Outer < 1 || s.Outer > 2 {
-		return false
+	} else if p := r.section(r.off, r.end); p.I32("") != delegateMagic && p.ok() {
+		return false // a payload that came with a later version
 	}
 	s.Nested = r.delegate()
 	return true

@@ -147,7 +147,11 @@ func (r *Reader) Count(what string, each int) int {
 	at := r.off
 	n := r.I32(what)
 	if r.err == nil && (n < 0 || int(n) > r.Left()/each) {
-		r.fail(at, fmt.Sprintf("%s between 0 and %d", what, r.Left()/each), strconv.Itoa(int(n)), nil)
+		var cause error
+		if n > 0 {
+			cause = io.ErrUnexpectedEOF
+		}
+		r.fail(at, fmt.Sprintf("%s between 0 and %d", what, r.Left()/each), strconv.Itoa(int(n)), cause)
 	}
 	if r.err != nil {
 		return 0

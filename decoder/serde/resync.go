@@ -175,3 +175,10 @@ func (r *Reader) nameBefore(from, end int, names map[string]bool) int {
 	}
 	return shortest
 }
+
+// ProxyOr reads a proxy; where that fails, end tells where the next structure
+// begins, searching from the offset given (-1: unknown), and the node is opaque
+// up to there.
+func (r *Reader) ProxyOr(end func(from int64) int64) *Snapshot {
+	return r.resync(func(from int) int { return int(end(r.base+int64(from)) - r.base) })
+}

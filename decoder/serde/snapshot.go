@@ -173,8 +173,8 @@ func (r *Reader) class() string {
 }
 
 func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "…"
+	if len(s) > 200 {
+		return s[:200] + "…"
 	}
 	return s
 }

@@ -1,0 +1,125 @@
+package keyed
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"chkscope/decoder"
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
+)
+
+// small gives the small streams of a few folders, one of each header.
+func small(t testing.TB, f func(r real, s *Stream, b []byte)) {
+	seen := map[string]bool{}
+	eachGroups(t, []string{"lab/1.13-heap-canonical", "lab/1.20-heap-snappy-canonical", "lab/1.20-heap-chk", "lab/1.20-heap-snappy-chk",
+		"flink-savepoints/new-stateful-udf-migration-itcase-flink1.4-rocksdb-savepoint", "flink-savepoints/type-serializer-snapshot-migration-itcase-flink1.3-savepoint",
+		"flink-savepoints/new-stateful-udf-migration-itcase-flink1.6-rocksdb-savepoint"}, func(r real, s *Stream) {
+		if s.In.Size() > 20000 || seen[string(rune(s.Header.Version))+s.Layout.String()+s.Header.Key.Class] {
+			return
+		}
+		seen[string(rune(s.Header.Version))+s.Layout.String()+s.Header.Key.Class] = true
+		b, err := decoder.ReadSpan(s.In, decoder.Span{Len: s.In.Size()}, math.MaxInt64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(r, s, b)
+	})
+	if len(seen) < 4 {
+		t.Errorf("streams: %v", seen)
+	}
+}
+
+// TestTruncated cuts streams at every byte: the header or a group says so.
+func TestTruncated(t *testing.T) {
+	small(t, func(r real, s *Stream, b []byte) {
+		for cut := int64(0); cut < s.Header.End; cut += 1 + cut/500 {
+			if _, err := ParseHeader(decoder.Bytes{Data: b[:cut]}, cut, nil); err == nil {
+				t.Errorf("%s: header cut to %d of %d bytes: no error", r, cut, s.Header.End)
+			}
+		}
+		if s.Layout != Canonical {
+			return
+		}
+		for cut := s.Header.End; cut < int64(len(b)); cut += 1 + (cut-s.Header.End)/200 {
+			c := Stream{In: decoder.Bytes{Data: b[:cut]}, Header: s.Header, Start: s.Start, Offsets: s.Offsets, sorted: s.sorted}
+			bad := false
+			for i, off := range c.Offsets {
+				if off > cut {
+					bad = true
+					continue
+				}
+				_, err := c.Walk(i, 100, func(Entry) error { return nil })
+				bad = bad || err != nil
+			}
+			if !bad {
+				t.Errorf("%s: cut to %d of %d bytes: no error", r, cut, len(b))
+			}
+		}
+	})
+}
+
+// TestUnknownSerializer makes the class of each snapshot in turn one that is not
+// known: all records keep their places.
+func TestUnknownSerializer(t *testing.T) {
+	edits := 0
+	small(t, func(r real, s *Stream, b []byte) {
+		if s.Header.Version < 6 {
+			return
+		}
+		types := []*serde.Snapshot{s.Header.Key}
+		for _, m := range s.Header.States {
+			for _, k := range m.Serializers {
+				types = append(types, k.Type)
+			}
+		}
+		for _, k := range types {
+			edits++
+			c := bytes.Clone(b[:s.Header.End])
+			c[k.Span.Off+6] ^= 1 // first letter of the class
+			h, err := ParseHeader(decoder.Bytes{Data: c, Label: "edited"}, s.Header.End, nil)
+			if err != nil || h.End != s.Header.End || len(h.States) != len(s.Header.States) {
+				t.Errorf("%s: %v", r, err)
+				continue
+			}
+			for j := range h.States {
+				if h.States[j].Span != s.Header.States[j].Span || h.States[j].Name != s.Header.States[j].Name {
+					t.Errorf("%s: %s at %v, not %v", r, h.States[j].Name, h.States[j].Span, s.Header.States[j].Span)
+				}
+			}
+		}
+	})
+	if edits < 20 {
+		t.Errorf("only %d edits", edits)
+	}
+}
+
+// FuzzStream opens, walks and rewrites streams with any offsets.
+func FuzzStream(f *testing.F) {
+	small(f, func(r real, s *Stream, b []byte) {
+		if len(s.sorted) > 0 {
+			f.Add(b, uint16(s.sorted[0]), uint16(s.sorted[len(s.sorted)-1]), r.use.Keyed.Type)
+		}
+	})
+	f.Fuzz(func(t *testing.T, b []byte, first, second uint16, kind byte) {
+		in := decoder.Bytes{Data: b, Label: "fuzz"}
+		h := &metadata.KeyGroupsHandle{Number: 2, Offsets: metadata.NewOffsets([]int64{int64(first), int64(second)})}
+		s, err := Open(in, in, kind, h, nil)
+		if err != nil {
+			return
+		}
+		for i := range s.Offsets {
+			s.Walk(i, 10, func(Entry) error { return nil })
+			s.Sizes(i, nil)
+		}
+		e := Edit{}
+		if len(s.Header.States) > 0 {
+			e.Drop = []string{s.Header.States[0].Name}
+		}
+		var out bytes.Buffer
+		if r, err := s.Rewrite(&out, e); err == nil && r.Size != int64(out.Len()) {
+			t.Errorf("%d bytes written, %d said", out.Len(), r.Size)
+		}
+	})
+}

@@ -1,0 +1,163 @@
+package keyed
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"chkscope/decoder"
+	"chkscope/decoder/metadata"
+)
+
+// ErrLayout is wrapped by errors about an edit that the layout of a stream does
+// not allow.
+var ErrLayout = errors.New("not possible in this layout")
+
+// Edit is what Rewrite takes out of a canonical stream.
+type Edit struct {
+	// Drop are names of states that go with their records; the ids of the states
+	// behind them become smaller.
+	Drop []string
+	// Cut are names of states whose entries go and whose records stay.
+	Cut []string
+}
+
+// Rewritten is the stream that Rewrite wrote.
+type Rewritten struct {
+	Offsets metadata.Offsets // of the key groups; 0 for those that are empty
+	Size    int64            // bytes written
+	Records int              // that the new header has
+	Removed []StateSize      // what was taken out, by id in the old header
+}
+
+// Rewrite writes a canonical stream without what e takes out. What stays is
+// copied byte for byte. A compressed stream is written uncompressed. Nothing but
+// a buffer is held in memory. Names that the header does not have are ignored.
+func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
+	if s.Layout != Canonical {
+		return nil, fmt.Errorf("%s: rewrite of a %s stream: %w", s.In.Name(), s.Layout, ErrLayout)
+	}
+	out := &output{w: bufio.NewWriterSize(w, 1<<20)}
+	plan := s.plan(e)
+	if err := s.writeHeader(out, plan); err != nil {
+		return nil, err
+	}
+	res := &Rewritten{Records: plan.records, Removed: make([]StateSize, len(plan.ids))}
+	offsets := make([]int64, len(s.Offsets))
+	walk := s.copier(out, plan, res.Removed)
+	for i := range s.Offsets {
+		start := out.n
+		if _, err := s.walk(walk, i); err != nil {
+			return nil, err
+		}
+		if out.n == start {
+			continue
+		}
+		offsets[i] = start
+		if _, err := out.Write([]byte{0xff, 0xff}); err != nil {
+			return nil, err
+		}
+	}
+	res.Offsets, res.Size = metadata.NewOffsets(offsets), out.n
+	return res, out.w.Flush()
+}
+
+// output counts what is written.
+type output struct {
+	w *bufio.Writer
+	n int64
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	o.n += int64(n)
+	return n, err
+}
+
+// plan is what becomes of each state.
+type plan struct {
+	ids     []int  // new id, -1: its entries go
+	drop    []bool // its record goes
+	records int
+}
+
+func (s *Stream) plan(e Edit) plan {
+	p := plan{ids: make([]int, len(s.Header.States)), drop: make([]bool, len(s.Header.States))}
+	drop, cut := map[string]bool{}, map[string]bool{}
+	for _, n := range e.Drop {
+		drop[n] = true
+	}
+	for _, n := range e.Cut {
+		cut[n] = true
+	}
+	for i, m := range s.Header.States {
+		p.ids[i] = p.records
+		if p.drop[i] = drop[m.Name]; !p.drop[i] {
+			p.records++
+		}
+		if drop[m.Name] || cut[m.Name] {
+			p.ids[i] = -1
+		}
+	}
+	return p
+}
+
+// copier is a walker that copies the segments that stay.
+func (s *Stream) copier(out *output, p plan, removed []StateSize) *walker {
+	w := &walker{states: len(p.ids)}
+	w.segment = func(id int) error {
+		if p.ids[id] < 0 {
+			removed[id].Bytes += 2
+			return nil
+		}
+		w.c.tee = out
+		_, err := out.Write(binary.BigEndian.AppendUint16(nil, uint16(p.ids[id])))
+		return err
+	}
+	w.entry = func(e Entry) error {
+		if p.ids[e.State] < 0 {
+			removed[e.State].add(e)
+		}
+		return nil
+	}
+	return w
+}
+
+// writeHeader writes the header with the records that stay and without
+// compression.
+func (s *Stream) writeHeader(out *output, p plan) error {
+	h := s.Header
+	head := binary.BigEndian.AppendUint32(nil, uint32(h.Version))
+	if h.Version >= 4 {
+		head = append(head, 0)
+	}
+	if _, err := out.Write(head); err != nil {
+		return err
+	}
+	if err := s.copySpan(out, h.keySpan); err != nil {
+		return err
+	}
+	if _, err := out.Write(binary.BigEndian.AppendUint16(nil, uint16(p.records))); err != nil {
+		return err
+	}
+	for i, m := range h.States {
+		if p.drop[i] {
+			continue
+		}
+		if err := s.copySpan(out, m.Span); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Stream) copySpan(out *output, span decoder.Span) error {
+	p, err := decoder.ReadSpan(s.In, span, maxHeader)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(p)
+	return err
+}
