@@ -69,55 +69,55 @@ func (n Node) Unwrap() Node {
 }
 
 // Elements gives the elements of a java.util list, set or queue, of the
-// wrappers around one, or of an array of objects. It is false for any other
-// node.
-func (n Node) Elements() (iter.Seq[Node], bool) {
+// wrappers around one, or of an array of objects, each with its place. It is
+// false for any other node.
+func (n Node) Elements() (iter.Seq[Placed], bool) {
 	n = n.Unwrap()
 	if n.Kind() == Array {
-		return n.kidsBetween(0, n.Len()), n.Class().elemSize() == 0
+		return n.Kids(), n.Class().elemSize() == 0
 	}
 	if n.Kind() != Object {
 		return nil, false
 	}
-	switch name := n.Class().Name; name {
+	switch n.Class().Name {
 	case "java.util.Collections$SingletonSet", "java.util.Collections$SingletonList":
-		return one(n.Field("element")), true
+		return n.Kids(), true
 	case "java.util.Collections$EmptyList", "java.util.Collections$EmptySet":
-		return func(func(Node) bool) {}, true
+		return func(func(Placed) bool) {}, true
 	case "java.util.Arrays$ArrayList":
 		return n.Field("a").Elements()
-	case "java.util.CollSer":
+	case "java.util.CollSer": // List.of and Set.of
 		tag, _ := n.Int("tag")
-		return n.contents("java.util.CollSer"), tag&0xff == 1 || tag&0xff == 2
+		return n.contents(), tag&0xff == 1 || tag&0xff == 2
 	}
 	sh, ok := n.shapeOf()
 	if !ok || sh.pairs {
 		return nil, false
 	}
-	return n.contents(sh.class), true
+	return n.contents(), true
 }
 
 // Entries gives the keys and values of a java.util map or of the wrappers
 // around one. It is false for any other node.
-func (n Node) Entries() (iter.Seq2[Node, Node], bool) {
+func (n Node) Entries() (iter.Seq2[Placed, Placed], bool) {
 	n = n.Unwrap()
 	if n.Kind() != Object {
 		return nil, false
 	}
 	switch n.Class().Name {
 	case "java.util.Collections$SingletonMap":
-		return func(yield func(Node, Node) bool) { yield(n.Field("k"), n.Field("v")) }, true
+		return pairs(n.Kids()), true
 	case "java.util.Collections$EmptyMap":
-		return func(func(Node, Node) bool) {}, true
-	case "java.util.CollSer":
+		return func(func(Placed, Placed) bool) {}, true
+	case "java.util.CollSer": // Map.of
 		tag, _ := n.Int("tag")
-		return pairs(n.contents("java.util.CollSer")), tag&0xff == 3
+		return pairs(n.contents()), tag&0xff == 3
 	}
 	sh, ok := n.shapeOf()
 	if !ok || !sh.pairs {
 		return nil, false
 	}
-	return pairs(n.contents(sh.class)), true
+	return pairs(n.contents()), true
 }
 
 // Size is the number of elements or entries that a collection says it has, -1
@@ -143,43 +143,29 @@ func (n Node) Size() int {
 	return -1
 }
 
-func one(n Node) iter.Seq[Node] {
-	return func(yield func(Node) bool) { yield(n) }
-}
-
-// contents is the annotation of class behind the block with the size.
-func (n Node) contents(class string) iter.Seq[Node] {
-	return func(yield func(Node) bool) {
+// contents is what stands behind the block with the size.
+func (n Node) contents() iter.Seq[Placed] {
+	return func(yield func(Placed) bool) {
 		sized := false
-		for k := range n.Annotation(class) {
-			if k.Kind() == Block {
+		for p := range n.Kids() {
+			if p.Node.Kind() == Block {
 				sized = true
-			} else if sized && !yield(k) {
+			} else if sized && !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-func (n Node) kidsBetween(from, to int) iter.Seq[Node] {
-	return func(yield func(Node) bool) {
-		for i := from; i < to; i++ {
-			if !yield(n.Elem(i)) {
-				return
-			}
-		}
-	}
-}
-
-func pairs(seq iter.Seq[Node]) iter.Seq2[Node, Node] {
-	return func(yield func(Node, Node) bool) {
-		var key Node
+func pairs(seq iter.Seq[Placed]) iter.Seq2[Placed, Placed] {
+	return func(yield func(Placed, Placed) bool) {
+		var key Placed
 		second := false
-		for n := range seq {
-			if second && !yield(key, n) {
+		for p := range seq {
+			if second && !yield(key, p) {
 				return
 			}
-			key, second = n, !second
+			key, second = p, !second
 		}
 	}
 }

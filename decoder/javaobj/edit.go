@@ -14,6 +14,8 @@ type Edit struct {
 	prims map[uint32]string
 	body  map[uint32]Content
 	fresh []node // ids from len(s.nodes) on
+	// classes made by NewSubclass, with indexes from len(s.classes) on.
+	classes []*Class
 }
 
 // Edit begins a set of changes.
@@ -77,7 +79,7 @@ func (e *Edit) Get(n Node, field string) Node {
 		return Node{}
 	}
 	kids := e.kidsOf(n.id)
-	pt, f := find(e.s.classes[d.class], kids, field)
+	pt, f := find(e.class(d.class), kids, field)
 	if f == nil || primSize(f.Type) > 0 || pt.objects+f.pos >= len(kids) {
 		return Node{}
 	}
@@ -91,9 +93,9 @@ func (e *Edit) Set(n Node, field string, v Node) error {
 		return err
 	}
 	kids := e.kidsOf(n.id)
-	pt, f := find(e.s.classes[d.class], kids, field)
+	pt, f := find(e.class(d.class), kids, field)
 	if f == nil || primSize(f.Type) > 0 || pt.objects+f.pos >= len(kids) {
-		return fmt.Errorf("%s has no object field %s", e.s.classes[d.class].Name, field)
+		return fmt.Errorf("%s has no object field %s", e.class(d.class).Name, field)
 	}
 	if v.s != e.s && !v.IsNull() {
 		return fmt.Errorf("the value of %s is of another stream", field)
@@ -110,10 +112,10 @@ func (e *Edit) SetInt(n Node, field string, v int64) error {
 	if err != nil {
 		return err
 	}
-	pt, f := find(e.s.classes[d.class], e.kidsOf(n.id), field)
+	pt, f := find(e.class(d.class), e.kidsOf(n.id), field)
 	prims := e.primsOf(n.id)
 	if f == nil || primSize(f.Type) == 0 || pt.prims+f.pos+primSize(f.Type) > len(prims) {
-		return fmt.Errorf("%s has no primitive field %s", e.s.classes[d.class].Name, field)
+		return fmt.Errorf("%s has no primitive field %s", e.class(d.class).Name, field)
 	}
 	b, at := []byte(prims), pt.prims+f.pos
 	var wide [8]byte
@@ -129,9 +131,9 @@ func (e *Edit) SetContent(n Node, c Content) error {
 	if err != nil {
 		return err
 	}
-	size := int64(e.s.classes[d.class].elemSize())
+	size := int64(e.class(d.class).elemSize())
 	if size == 0 || c.Len%size != 0 || c.Len/size > 1<<31-1 {
-		return fmt.Errorf("%d bytes are not the elements of %s", c.Len, e.s.classes[d.class].Name)
+		return fmt.Errorf("%d bytes are not the elements of %s", c.Len, e.class(d.class).Name)
 	}
 	e.body[n.id] = c
 	return nil
@@ -149,17 +151,22 @@ func (e *Edit) Filter(n Node, keep func(key, value Node) bool) (int, error) {
 		}
 		return gone, nil
 	}
+	return e.filterObject(n, n, keep)
+}
+
+// filterObject filters the object n, which has the class of like.
+func (e *Edit) filterObject(n, like Node, keep func(key, value Node) bool) (int, error) {
 	d, err := e.of(n, Object)
 	if err != nil {
 		return 0, err
 	}
-	sh, ok := n.shapeOf()
+	sh, ok := like.shapeOf()
 	if !ok {
-		return 0, fmt.Errorf("elements of a %s cannot be removed", e.s.classes[d.class].Name)
+		return 0, fmt.Errorf("elements of a %s cannot be removed", e.class(d.class).Name)
 	}
 	kids := e.kidsOf(n.id)
 	var pt part
-	for p := range parts(e.s.classes[d.class], kids) {
+	for p := range parts(e.class(d.class), kids) {
 		if p.class.Name == sh.class {
 			pt = p
 		}
@@ -173,7 +180,7 @@ func (e *Edit) Filter(n Node, keep func(key, value Node) bool) (int, error) {
 		at++
 	}
 	if pt.class == nil || at == pt.end || (pt.end-at-1)%step != 0 {
-		return 0, fmt.Errorf("%s is not written as expected", e.s.classes[d.class].Name)
+		return 0, fmt.Errorf("%s is not written as expected", e.class(d.class).Name)
 	}
 	kept := e.filter(kids[at+1:pt.end], step, keep)
 	gone := (pt.end - at - 1 - len(kept)) / step
@@ -249,7 +256,7 @@ func (e *Edit) Null() Node { return Node{e.s, nullNode} }
 // NewObject makes an object of a class of the stream: primitive fields 0,
 // object fields null, annotations empty.
 func (e *Edit) NewObject(c *Class) (Node, error) {
-	if c == nil || !c.complete || int(c.index) >= len(e.s.classes) || e.s.classes[c.index] != c {
+	if !e.owns(c) {
 		return Node{}, fmt.Errorf("not a class of %s", e.s.In.Name())
 	}
 	var kids []uint32
@@ -268,6 +275,47 @@ func (e *Edit) NewObject(c *Class) (Node, error) {
 	return Node{e.s, id}, nil
 }
 
+// NewEmpty makes an empty java.util collection or map of the class of like,
+// with its other fields.
+func (e *Edit) NewEmpty(like Node) (Node, error) {
+	d, err := e.of(like, Object)
+	if err != nil {
+		return Node{}, err
+	}
+	n := Node{e.s, e.add(node{kind: Object, class: d.class})}
+	e.kids[n.id], e.prims[n.id] = e.kidsOf(like.id), e.primsOf(like.id)
+	if _, err := e.filterObject(n, like, func(_, _ Node) bool { return false }); err != nil {
+		return Node{}, err
+	}
+	return n, nil
+}
+
+// NewSubclass makes a class below one of the stream, serializable and without
+// fields of its own.
+func (e *Edit) NewSubclass(name string, uid int64, super *Class) (*Class, error) {
+	if !e.owns(super) {
+		return nil, fmt.Errorf("not a class of %s", e.s.In.Name())
+	}
+	c := &Class{Name: name, UID: uid, Flags: flagSerializable, Super: super, complete: true, parts: super.parts, depth: super.depth + 1}
+	c.index = uint32(len(e.s.classes) + len(e.classes))
+	c.node = e.add(node{kind: Descriptor, class: c.index})
+	e.kids[c.node] = []uint32{endMark, super.node}
+	e.classes = append(e.classes, c)
+	return c, nil
+}
+
+// owns tells whether c is a class of the stream or of NewSubclass.
+func (e *Edit) owns(c *Class) bool {
+	return c != nil && c.complete && int(c.index) < len(e.s.classes)+len(e.classes) && e.class(c.index) == c
+}
+
+func (e *Edit) class(i uint32) *Class {
+	if k := int(i) - len(e.s.classes); k >= 0 {
+		return e.classes[k]
+	}
+	return e.s.classes[i]
+}
+
 // NewString makes a string of modified UTF-8.
 func (e *Edit) NewString(text string) Node {
 	id := e.add(node{kind: String})
@@ -277,7 +325,7 @@ func (e *Edit) NewString(text string) Node {
 
 // NewArray makes an array of primitives of a class of the stream.
 func (e *Edit) NewArray(c *Class, elements Content) (Node, error) {
-	if c == nil || int(c.index) >= len(e.s.classes) || e.s.classes[c.index] != c {
+	if !e.owns(c) {
 		return Node{}, fmt.Errorf("not a class of %s", e.s.In.Name())
 	}
 	n := Node{e.s, e.add(node{kind: Array, class: c.index})}

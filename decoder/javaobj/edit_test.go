@@ -130,6 +130,43 @@ func TestFilterKinds(t *testing.T) {
 	}
 }
 
+func TestNewEmptyAndSubclass(t *testing.T) {
+	s := open(t, fixture(t, "shared.ser"))
+	e := s.Edit()
+	list := value(t, s.Root(), "d")
+	empty, err := e.NewEmpty(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.NewEmpty(s.Top()[1]); err == nil {
+		t.Error("an empty Link was made")
+	}
+	below, err := e.NewSubclass("Streams$Below", 9, s.Class("Streams$Custom"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := e.NewObject(below)
+	if err != nil {
+		t.Fatal(err)
+	}
+	custom := value(t, s.Root(), "c").Elem(4)
+	for _, err := range []error{e.Set(n, "name", e.NewString("new")), e.Set(n, "shared", empty), e.Set(custom, "shared", n)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := value(t, open(t, write(t, e)).Root(), "c").Elem(4).Field("shared")
+	if got.Class().Name != "Streams$Below" || !got.Is("Streams$Custom") || got.Class().UID != 9 {
+		t.Errorf("the new object is a %s", got.Class().Name)
+	}
+	if inner := got.Field("shared"); !inner.Is("java.util.ArrayList") || inner.Size() != 0 {
+		t.Errorf("the empty list has %d elements", inner.Size())
+	}
+	if list.Size() != 3 || value(t, open(t, write(t, e)).Root(), "d").Size() != 3 {
+		t.Error("the list that the empty one was made like has changed")
+	}
+}
+
 func TestEditRefuses(t *testing.T) {
 	s := open(t, fixture(t, "shared.ser"))
 	other := open(t, fixture(t, "annotated.ser"))

@@ -160,8 +160,8 @@ func value(t *testing.T, m Node, key string) Node {
 		t.Fatalf("%s is no map", m.Class().Name)
 	}
 	for k, v := range entries {
-		if text, _ := k.Text(); text == key {
-			return v
+		if text, _ := k.Node.Text(); text == key {
+			return v.Node
 		}
 	}
 	t.Fatalf("no key %s", key)
@@ -241,6 +241,25 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestPlace(t *testing.T) {
+	m := everything(t)
+	d := value(t, m, "derived")
+	color, again := d.Place("color"), value(t, m, "enum2")
+	if color.Node != d.Field("color") || color.Node != again || color.Span.Len != 5 {
+		t.Errorf("a reference to an enum constant is placed at %v", color.Span)
+	}
+	raw := d.Place("raw")
+	if raw.Node != d.Field("raw") || raw.Span != raw.Node.Span() {
+		t.Errorf("an array that stands at %v is placed at %v", raw.Node.Span(), raw.Span)
+	}
+	if text := d.Place("text"); text.Node != d.Field("text") || text.Span.Off < d.Span().Off {
+		t.Errorf("the super class's field is placed at %v", text.Span)
+	}
+	if d.Place("number").Node.Kind() != Missing || d.Place("none").Node.Kind() != Missing {
+		t.Error("what is no object field has a place")
+	}
+}
+
 func TestNoFields(t *testing.T) {
 	m := everything(t)
 	c := value(t, m, "nofields").Class()
@@ -270,11 +289,11 @@ func TestCollections(t *testing.T) {
 		}
 		var out []string
 		for e := range seq {
-			text, isText := e.Text()
-			if n, ok := e.Number(); ok {
+			text, isText := e.Node.Text()
+			if n, ok := e.Node.Number(); ok {
 				text = string(rune('0' + n))
 			} else if !isText {
-				text = e.Kind().String()
+				text = e.Node.Kind().String()
 			}
 			out = append(out, text)
 		}
@@ -303,7 +322,7 @@ func TestCollections(t *testing.T) {
 			continue
 		}
 		for k := range entries {
-			if text, _ := k.Text(); text != want {
+			if text, _ := k.Node.Text(); text != want {
 				t.Errorf("%s has key %q", key, text)
 			}
 		}
@@ -352,7 +371,7 @@ func TestException(t *testing.T) {
 	var elements []Node
 	seq, _ := top[1].Elements()
 	for e := range seq {
-		elements = append(elements, e)
+		elements = append(elements, e.Node)
 	}
 	if len(elements) != 2 || !elements[1].Is("Streams$Broken") || elements[1].Field("inside").Len() != 2 {
 		t.Errorf("of the list that failed %d elements are there", len(elements))
@@ -480,7 +499,7 @@ func walk(s *Stream) (n int) {
 			for ; c != nil; c = c.Super {
 				for _, f := range c.Fields {
 					v, _ := node.Int(f.Name)
-					n += int(v) + node.Field(f.Name).Len()
+					n += int(v) + node.Field(f.Name).Len() + int(node.Place(f.Name).Span.Len)
 				}
 				for k := range node.Annotation(c.Name) {
 					n += k.Len()
@@ -489,12 +508,12 @@ func walk(s *Stream) (n int) {
 		}
 		if seq, ok := node.Elements(); ok {
 			for e := range seq {
-				n += e.Len()
+				n += e.Node.Len() + int(e.Span.Len)
 			}
 		}
 		if seq, ok := node.Entries(); ok {
 			for k, v := range seq {
-				n += k.Len() + v.Len()
+				n += k.Node.Len() + v.Node.Len()
 			}
 		}
 		text, _ := node.Text()

@@ -372,6 +372,34 @@ func (n Node) Kids() iter.Seq[Placed] {
 	}
 }
 
+// Place is Field with where the value stands inside n.
+func (n Node) Place(field string) Placed {
+	d := n.get()
+	if d.kind != Object {
+		return Placed{}
+	}
+	pt, f := find(n.Class(), d.kidSpan(n.s), field)
+	if f == nil || primSize(f.Type) > 0 {
+		return Placed{}
+	}
+	at := pt.objects + f.pos
+	for _, earlier := range n.Class().parts { // end marks are no Kids
+		if earlier == pt.class {
+			break
+		}
+		if earlier.custom() {
+			at--
+		}
+	}
+	for p := range n.Kids() {
+		if at == 0 {
+			return p
+		}
+		at--
+	}
+	return Placed{}
+}
+
 // dataStart is the offset behind a node's tag, class and array length.
 func (n Node) dataStart() int64 {
 	d := n.get()

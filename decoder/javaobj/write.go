@@ -129,7 +129,7 @@ func (w *writer) full(id uint32, n *node) {
 		w.class(n)
 		w.assign(id)
 	case Descriptor:
-		w.descriptor(id, w.e.s.classes[n.class])
+		w.descriptor(id, w.e.class(n.class))
 	case Reset:
 		w.u8(tcReset)
 		w.forgot = w.next
@@ -160,12 +160,12 @@ func (w *writer) class(n *node) {
 		w.u8(tcNull)
 		return
 	}
-	w.content(w.e.s.classes[n.class].node)
+	w.content(w.e.class(n.class).node)
 }
 
 func (w *writer) object(id uint32, n *node) {
 	kids, prims := w.e.kidsOf(id), w.e.primsOf(id)
-	for pt := range parts(w.e.s.classes[n.class], kids) {
+	for pt := range parts(w.e.class(n.class), kids) {
 		if !w.ok() {
 			return
 		}
@@ -202,7 +202,7 @@ func (w *writer) bytes(id uint32, n *node, short, long byte, longLen int, limit 
 }
 
 func (w *writer) array(id uint32, n *node) {
-	if size := w.e.s.classes[n.class].elemSize(); size > 0 {
+	if size := w.e.class(n.class).elemSize(); size > 0 {
 		c := w.e.contentOf(id)
 		w.u32(uint32(c.Len / int64(size)))
 		w.copy(c)
