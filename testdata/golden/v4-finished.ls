@@ -1,0 +1,34 @@
+METADATA     %  ENTRIES  TYPE                NAME                                                    SELECTOR
+   491 B  26.9           x2                  b303a366fe308f7c1a07602f4721c431                        b303a366fe308f7c1a07602f4721c431
+   128 B   7.0       10  operator split        buffered-elements                                     b303a366fe308f7c1a07602f4721c431/operator/buffered-elements
+    64 B   3.5        5  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/buffered-elements/0
+    64 B   3.5        5  operator split          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/buffered-elements/1
+    96 B   5.3        7  operator union        union-offsets                                         b303a366fe308f7c1a07602f4721c431/operator/union-offsets
+    52 B   2.9        4  operator union          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/0
+    44 B   2.4        3  operator union          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/1
+    90 B   4.9        6  operator split        pending-orders                                        b303a366fe308f7c1a07602f4721c431/operator/pending-orders
+    45 B   2.5        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
+    45 B   2.5        3  operator split          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/1
+   323 B  17.7           x2                  f74da3e1073d1fceb0c7b6330cd7371c                        f74da3e1073d1fceb0c7b6330cd7371c
+   252 B  13.8        ?  keyed                 all names together                                    f74da3e1073d1fceb0c7b6330cd7371c/keyed
+   126 B   6.9        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
+   126 B   6.9        ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/1
+   323 B  17.7           x2                  9c32e3838cee893dbb2fc90ccad79598                        9c32e3838cee893dbb2fc90ccad79598
+   252 B  13.8        ?  keyed                 all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
+   126 B   6.9        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
+   126 B   6.9        ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
+   295 B  16.2           x2                  ca88eee0095684d687a1b6495617f957 (looks like a source)  ca88eee0095684d687a1b6495617f957
+    64 B   3.5        2  operator split        SourceReaderState                                     ca88eee0095684d687a1b6495617f957/operator/SourceReaderState
+    32 B   1.8        1  operator split          subtask 0                                           ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/0
+    32 B   1.8        1  operator split          subtask 1                                           ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/1
+    55 B   3.0        1  coordinator           coordinator                                           ca88eee0095684d687a1b6495617f957/coordinator
+   259 B  14.2           x2                  2e5b298c776b375c07269a9f5b4ca9bb                        2e5b298c776b375c07269a9f5b4ca9bb
+    42 B   2.3        2  operator broadcast    limits                                                2e5b298c776b375c07269a9f5b4ca9bb/operator/limits
+    21 B   1.2        1  operator broadcast      subtask 0                                           2e5b298c776b375c07269a9f5b4ca9bb/operator/limits/0
+    21 B   1.2        1  operator broadcast      subtask 1                                           2e5b298c776b375c07269a9f5b4ca9bb/operator/limits/1
+    40 B   2.2        2  operator broadcast    rules                                                 2e5b298c776b375c07269a9f5b4ca9bb/operator/rules
+    20 B   1.1        1  operator broadcast      subtask 0                                           2e5b298c776b375c07269a9f5b4ca9bb/operator/rules/0
+    20 B   1.1        1  operator broadcast      subtask 1                                           2e5b298c776b375c07269a9f5b4ca9bb/operator/rules/1
+    73 B   4.0           x2                  5f811b48d11d1b8e2cbc8f6c8a0a7a76                        5f811b48d11d1b8e2cbc8f6c8a0a7a76
+    29 B   1.6           x1                  5182b45b6472b1a8299f474baebf57c3                        5182b45b6472b1a8299f474baebf57c3
+    29 B   1.6           x1                  94d12c25e72725b2cc13903a5849219a                        94d12c25e72725b2cc13903a5849219a
