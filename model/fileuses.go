@@ -10,8 +10,8 @@ import (
 // FileUse is one physical file that a checkpoint needs.
 type FileUse struct {
 	URI string // as this checkpoint names it, relative paths resolved
-	// Need is how long it must be: exactly, or (where only segments of it are
-	// named) at least; Unknown where no handle records it.
+	// Need is how long it must be: exactly, or (segments of it, changelog files)
+	// at least; Unknown where no handle records it.
 	Need      int64
 	Exact     bool
 	Foreign   bool
@@ -37,7 +37,9 @@ func (s *Snapshot) FileUses() ([]FileUse, error) {
 		}
 		f := &out[i]
 		switch {
-		case l.Segment:
+		case l.Segment, u.Part == metadata.LogStream:
+			// The length that Flink records for a changelog file leaves out its first
+			// byte, the compression flag (OutputStreamWithPos counts after it).
 			f.Need = max(f.Need, l.Off+l.Len)
 		case l.Len >= 0:
 			f.Need, f.Exact = l.Len, true
