@@ -1,5 +1,226 @@
 package model
 
-import "context"
+import (
+	"context"
+	"errors"
+	"io"
 
-func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error { return nil }
+	"chkscope/decoder/keyed"
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
+)
+
+// KeyedLayout is how an operator's keyed state is written.
+type KeyedLayout string
+
+const (
+	LayoutUnknown   KeyedLayout = ""
+	LayoutHeap      KeyedLayout = "heap"
+	LayoutCanonical KeyedLayout = "canonical"
+	LayoutRocksDB   KeyedLayout = "rocksdb" // or ForSt: files of an incremental handle
+)
+
+// KeyedLayout is the layout of an operator's keyed state, after ReadHeaders.
+func (s *Snapshot) KeyedLayout(op int, k Kind) KeyedLayout {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.layouts[opKind{int32(op), k}]
+}
+
+// KeyedNames are the named states of an operator's keyed handles, after
+// ReadHeaders, in the order of the headers.
+func (s *Snapshot) KeyedNames(op int, k Kind) []KeyedName { return s.keyedNames(op, k) }
+
+// readKeyedHeader learns the names in a keyed handle.
+func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error {
+	if j.kind == KindRawKeyed {
+		return nil
+	}
+	h, layout, err := s.keyedHeader(ctx, j.keyed)
+	if h == nil {
+		return err
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	at := opKind{j.op, j.kind}
+	if s.known.names == nil {
+		s.known.names, s.known.layouts = map[opKind][]KeyedName{}, map[opKind]KeyedLayout{}
+	}
+	s.known.layouts[at] = layout
+	for i := range h.States {
+		s.known.addName(at, &h.States[i])
+	}
+	return err
+}
+
+func (k *knowledge) addName(at opKind, m *serde.StateMeta) {
+	for _, n := range k.names[at] {
+		if n.Name == m.Name {
+			return
+		}
+	}
+	n := KeyedName{Name: m.Name, Type: m.Type, Meta: m}
+	if m.Type == "" {
+		n.Type = m.Kind.String()
+	}
+	k.names[at] = append(k.names[at], n)
+}
+
+// keyedHeader reads the header of the first stream of a handle that has one.
+func (s *Snapshot) keyedHeader(ctx context.Context, h *metadata.KeyedHandle) (*keyed.Header, KeyedLayout, error) {
+	switch {
+	case h.Groups != nil:
+		st, closer, err := s.openKeyGroups(ctx, h)
+		if st == nil || st.Header == nil {
+			return nil, LayoutUnknown, err
+		}
+		defer closer.Close()
+		layout := LayoutCanonical
+		if st.Layout == keyed.Heap {
+			layout = LayoutHeap
+		}
+		return st.Header, layout, err
+	case h.Incr != nil:
+		in, closer, err := s.OpenStream(ctx, &h.Incr.Meta)
+		if err != nil {
+			return nil, LayoutRocksDB, err
+		}
+		defer closer.Close()
+		head, err := keyed.ParseHeader(in, in.Size(), nil)
+		return head, LayoutRocksDB, err
+	case h.Changelog != nil:
+		for i := range h.Changelog.Materialized {
+			if head, layout, err := s.keyedHeader(ctx, &h.Changelog.Materialized[i]); head != nil || err != nil {
+				return head, layout, err
+			}
+		}
+	}
+	return nil, LayoutUnknown, nil
+}
+
+// openKeyGroups opens the stream of a key-groups handle. The closer is not nil
+// where the stream is not.
+func (s *Snapshot) openKeyGroups(ctx context.Context, h *metadata.KeyedHandle) (*keyed.Stream, io.Closer, error) {
+	in, closer, err := s.OpenStream(ctx, &h.Groups.Stream)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := keyed.Open(in, s.Meta.In, h.Type, h.Groups, nil)
+	if st == nil || st.Header == nil {
+		closer.Close()
+		return nil, nil, err
+	}
+	return st, closer, err
+}
+
+// ErrNotCountable is wrapped by Count for keyed state whose entries have no
+// lengths: nothing but the values tells where they end.
+var ErrNotCountable = errors.New("cannot be counted without reading its values or its files")
+
+// Count counts what is not counted yet below n (entries and sizes of keyed
+// states of canonical streams) and gives a new tree. progress may be nil; it is
+// told bytes done and all. What cannot be counted is an error beside the tree.
+func (s *Snapshot) Count(ctx context.Context, t *Tree, n Node, progress func(done, all int64)) (*Tree, error) {
+	jobs := s.countJobs(t, n)
+	var done, all int64
+	for _, j := range jobs {
+		all += max(streamLen(&j.keyed.Groups.Stream), 0)
+	}
+	var failed error
+	for _, j := range jobs {
+		base := done
+		err := s.countStream(ctx, j, func(off int64) {
+			if progress != nil {
+				progress(base+off, all)
+			}
+		})
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil && failed == nil {
+			failed = err
+		}
+		done += max(streamLen(&j.keyed.Groups.Stream), 0)
+	}
+	s.noteWhole(jobs)
+	return s.buildTree(), failed
+}
+
+// countJobs are the canonical streams below a node that are not counted.
+func (s *Snapshot) countJobs(t *Tree, n Node) []headerJob {
+	var jobs []headerJob
+	for _, j := range s.headerJobs() {
+		below := t.class[n] == ClassCheckpoint || t.class[n] != ClassMaster && t.op[n] == j.op && (t.sub[n] < 0 || t.sub[n] == j.sub)
+		if !below || j.kind != KindKeyed || j.keyed.Groups == nil || s.isCounted(j) {
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+func (s *Snapshot) isCounted(j headerJob) bool {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.counted[opSub{j.op, j.sub}]
+}
+
+func (s *Snapshot) countStream(ctx context.Context, j headerJob, progress func(off int64)) error {
+	st, closer, err := s.openKeyGroups(ctx, j.keyed)
+	if err != nil {
+		if closer != nil {
+			closer.Close()
+		}
+		return err
+	}
+	defer closer.Close()
+	if st.Layout != keyed.Canonical {
+		return ErrNotCountable
+	}
+	var sizes []keyed.StateSize
+	for i := range st.Groups() {
+		if sizes, err = st.Sizes(i, sizes); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		progress(st.Extent(i).End())
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	if s.known.counts == nil {
+		s.known.counts, s.known.counted = map[cellName]Counted{}, map[opSub]bool{}
+	}
+	s.known.counted[opSub{j.op, j.sub}] = true
+	for i, m := range st.Header.States {
+		c := Counted{}
+		if i < len(sizes) {
+			c = Counted{sizes[i].Entries, sizes[i].Bytes}
+		}
+		s.known.counts[cellName{j.op, j.sub, j.kind, m.Name}] = c
+	}
+	return nil
+}
+
+// noteWhole marks operators all of whose keyed streams are counted, so that the
+// row for all names together is not needed any more.
+func (s *Snapshot) noteWhole(counted []headerJob) {
+	ops := map[int32]bool{}
+	for _, j := range counted {
+		ops[j.op] = true
+	}
+	for _, j := range s.headerJobs() {
+		if j.kind == KindKeyed && ops[j.op] && !s.isCounted(j) {
+			delete(ops, j.op)
+		}
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	if s.known.whole == nil {
+		s.known.whole = map[opKind]bool{}
+	}
+	for op := range ops {
+		s.known.whole[opKind{op, KindKeyed}] = true
+	}
+}

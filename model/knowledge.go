@@ -20,9 +20,11 @@ type Counted struct{ Entries, Bytes int64 }
 
 // knowledge is what was learnt from streams after opening.
 type knowledge struct {
-	mu     sync.RWMutex
-	names  map[opKind][]KeyedName
-	counts map[cellName]Counted
+	mu      sync.RWMutex
+	names   map[opKind][]KeyedName
+	layouts map[opKind]KeyedLayout
+	counted map[opSub]bool // subtasks whose keyed streams are counted
+	counts  map[cellName]Counted
 	// whole holds the operators and kinds whose names are all counted in all subtasks.
 	whole map[opKind]bool
 
