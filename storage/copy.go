@@ -70,7 +70,13 @@ func streamCopy(ctx context.Context, from store.Store, src string, off, length i
 	if err != nil {
 		return store.Sum{}, err
 	}
-	sum, err := pump(ctx, out, io.NewSectionReader(in, off, length), progress)
+	var r io.Reader = io.NewSectionReader(in, off, length)
+	if far, ok := in.(interface{ parallel() int }); ok {
+		ahead := readParallel(in, off, length, far.parallel())
+		defer ahead.stop()
+		r = ahead
+	}
+	sum, err := pump(ctx, out, r, progress)
 	if err == nil && sum.Size != length {
 		err = changed(in.Name(), "it became shorter while it was copied")
 	}
@@ -80,3 +86,79 @@ func streamCopy(ctx context.Context, from store.Store, src string, off, length i
 	}
 	return sum, out.Commit()
 }
+
+// parallelChunk is what one request of a parallel reader fetches.
+const parallelChunk = 4 << 20
+
+// parallelReader reads a part of an object in order, with several chunks under
+// way at once.
+type parallelReader struct {
+	chunks chan chan chunk
+	buffer chan []byte
+	now    chunk
+	rest   []byte
+	quit   chan struct{}
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+func readParallel(in io.ReaderAt, off, length int64, parallel int) *parallelReader {
+	r := &parallelReader{chunks: make(chan chan chunk, parallel), buffer: make(chan []byte, parallel), quit: make(chan struct{})}
+	for range parallel {
+		r.buffer <- nil
+	}
+	go func() {
+		defer close(r.chunks)
+		for at := int64(0); at < length; at += parallelChunk {
+			var buf []byte
+			select {
+			case buf = <-r.buffer:
+			case <-r.quit:
+				return
+			}
+			n := min(parallelChunk, length-at)
+			if int64(cap(buf)) < n {
+				buf = make([]byte, n)
+			}
+			next := make(chan chunk, 1)
+			r.chunks <- next
+			go func() {
+				k, err := in.ReadAt(buf[:n], off+at)
+				if int64(k) == n {
+					err = nil
+				} else if err == io.EOF {
+					err = io.ErrUnexpectedEOF
+				}
+				next <- chunk{buf[:k], err}
+			}()
+		}
+	}()
+	return r
+}
+
+func (r *parallelReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.now.data != nil {
+			r.buffer <- r.now.data
+			r.now.data = nil
+		}
+		if r.now.err != nil {
+			return 0, r.now.err
+		}
+		next, ok := <-r.chunks
+		if !ok {
+			return 0, io.EOF
+		}
+		r.now = <-next
+		r.rest = r.now.data
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// stop lets what is under way end by itself and begins nothing more.
+func (r *parallelReader) stop() { close(r.quit) }

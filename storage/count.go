@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
@@ -12,9 +13,10 @@ import (
 // Request is one request that reached a store. For a network store it is an
 // HTTP request, retries counted each; for the disk it is a call.
 type Request struct {
-	Op      string // "open", "read", "stat", "list", "create", "write", "copy", "remove", or an S3 operation
+	Op      string // "open", "read", "stat", "list", "create", "write", "copy", "remove"; with the HTTP method behind it for S3
 	URI     string // without secrets
-	Off     int64  // of a ranged read
+	Range   string // of a ranged read, as HTTP writes it: "bytes=0-99"
+	Status  int    // of HTTP, 0 for others
 	Read    int64  // bytes received
 	Written int64  // bytes sent
 	Took    time.Duration
@@ -109,7 +111,7 @@ func (c *counted) Create(ctx context.Context, uri string) (store.Writer, error) 
 func (c *counted) Copy(ctx context.Context, src string, off, length int64, dst string, progress func(int64)) (store.Sum, error) {
 	start := time.Now()
 	sum, err := c.WriteStore.Copy(ctx, src, off, length, dst, progress)
-	c.m.add(Request{Op: "copy", URI: dst, Off: off, Read: sum.Size, Written: sum.Size, Took: time.Since(start), Err: err})
+	c.m.add(Request{Op: "copy", URI: dst, Read: sum.Size, Written: sum.Size, Took: time.Since(start), Err: err})
 	return sum, err
 }
 
@@ -128,7 +130,7 @@ type countedObject struct {
 func (o *countedObject) ReadAt(p []byte, off int64) (int, error) {
 	start := time.Now()
 	n, err := o.Object.ReadAt(p, off)
-	o.m.add(Request{Op: "read", URI: o.Name(), Off: off, Read: int64(n), Took: time.Since(start), Err: err})
+	o.m.add(Request{Op: "read", URI: o.Name(), Range: fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1), Read: int64(n), Took: time.Since(start), Err: err})
 	return n, err
 }
 

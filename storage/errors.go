@@ -20,6 +20,9 @@ type Error struct {
 	Hint    string // what to try; empty where there is nothing
 	Kind    error
 	Err     error
+	// Transient: it may go well when it is tried again at once (a connection cut
+	// in the middle of a body). What a store has tried often enough is not.
+	Transient bool
 }
 
 func (e *Error) Error() string {

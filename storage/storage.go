@@ -30,6 +30,8 @@ type Options struct {
 	ReadOnly bool
 	// Meter counts the requests that reach a store; nil counts nothing.
 	Meter *Meter
+	// S3 says how s3:, s3a: and s3n: are reached.
+	S3 S3Options
 }
 
 // Router hands each call to the store of the URI's scheme. It satisfies
@@ -37,18 +39,17 @@ type Options struct {
 type Router struct {
 	maps    store.Mappings
 	schemes map[string]store.WriteStore
+	s3      *s3Store
 }
 
 // New makes a Router. It opens nothing and asks nothing.
 func New(o Options) *Router {
-	disk := Count(local{}, o.Meter)
-	r := &Router{maps: o.Maps, schemes: map[string]store.WriteStore{"file": disk}}
+	bucket := newS3(o.S3, o.Meter)
+	disk, objects := Count(local{}, o.Meter), Cache(Retry(bucket, RetryPolicy{Notify: o.S3.Notify}), o.S3.Cache)
 	if o.ReadOnly {
-		for scheme, s := range r.schemes {
-			r.schemes[scheme] = ReadOnly(s)
-		}
+		disk, objects = ReadOnly(disk), ReadOnly(objects)
 	}
-	return r
+	return &Router{maps: o.Maps, s3: bucket, schemes: map[string]store.WriteStore{"file": disk, "s3": objects, "s3a": objects, "s3n": objects}}
 }
 
 // route maps uri and finds the store of its scheme.

@@ -101,3 +101,20 @@ const TempPrefix = ".chkscope-tmp-"
 
 // IsTemp reports whether name (a last path element) is an unfinished file.
 func IsTemp(name string) bool { return strings.HasPrefix(name, TempPrefix) }
+
+// BulkStater is a Store that can ask for many files at once in fewer requests
+// than one each.
+type BulkStater interface {
+	// StatAll calls each once for every uris[i], in any order but never two at a
+	// time, with what Stat would have said. It returns early only with the error
+	// of ctx.
+	StatAll(ctx context.Context, uris []string, each func(i int, info Info, err error)) error
+}
+
+// Sweeper is a Store that can remove what killed writers left behind.
+type Sweeper interface {
+	// Sweep removes unfinished files of the directory dir and of no other: those
+	// with TempPrefix, and begun uploads that no listing shows. It gives their
+	// number. Nobody else may be writing there.
+	Sweep(ctx context.Context, dir string) (int, error)
+}
