@@ -58,7 +58,23 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 	for _, uid := range snap.UnmatchedUIDs() {
 		p.say("no operator has the uid %q", uid)
 	}
+	if tree, err = p.readHeaders(ctx, snap); err != nil {
+		return nil, err
+	}
 	return &snapshot{snap, tree, damage}, nil
+}
+
+// readHeaders learns the names that stand only in the headers of state streams.
+func (p *program) readHeaders(ctx context.Context, snap *model.Snapshot) (*model.Tree, error) {
+	tree, err := snap.ReadHeaders(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	// Of a damaged checkpoint the damage is what has to be told, in one sentence.
+	if n, why := snap.Unread(); n > 0 && snap.Damage() == nil {
+		p.say("%d stream headers could not be read, so names that stand only there are not shown; the first: %v", n, why)
+	}
+	return tree, nil
 }
 
 // undecodable is the damage of a file of which nothing could be decoded, or nil

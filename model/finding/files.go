@@ -20,8 +20,18 @@ var missingFile = Rule{
 	Evidence:   fileEvidence,
 	reads:      true,
 	check: func(r *run) ([]Finding, error) {
-		return r.fileProblems(problemMissing, Critical, "%s of %s are not there: a restore of it fails.",
+		list, err := r.fileProblems(problemMissing, Critical, "%s of %s are not there: a restore of it fails.",
 			"Bring the files back (they may be in another directory: --map FROM=TO), or remove the states that need them.")
+		for i := range list {
+			first, _ := list[i].Evidence.Get("first").([]string)
+			if len(first) == 0 {
+				continue
+			}
+			if from, to, ok := r.s.SuggestMap(r.ctx, first[0]); ok {
+				list[i].Action = fmt.Sprintf("A file of that name is under %s; if the checkpoint was moved or downloaded, look there with --map '%s=%s'.", to, from, to)
+			}
+		}
+		return list, err
 	},
 }
 

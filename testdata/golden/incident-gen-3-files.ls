@@ -17,6 +17,26 @@ METADATA     %  ENTRIES  TYPE            NAME                                   
    350 B   3.6        ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/1
    350 B   3.6        ?  keyed               subtask 2                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/2
    350 B   3.6        ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/3
+       ?              ?  keyed             session                                                       b71731f1c0df9c3076c4a455334d0ad6/keyed/session
+       ?              ?  keyed               subtask 0                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/session/0
+       ?              ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/session/1
+       ?              ?  keyed               subtask 2                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/session/2
+       ?              ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/session/3
+       ?              ?  keyed             count                                                         b71731f1c0df9c3076c4a455334d0ad6/keyed/count
+       ?              ?  keyed               subtask 0                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/count/0
+       ?              ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/count/1
+       ?              ?  keyed               subtask 2                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/count/2
+       ?              ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/count/3
+       ?              ?  keyed             _timer_state/processing_user-timers                           b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fprocessing_user-timers
+       ?              ?  keyed               subtask 0                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fprocessing_user-timers/0
+       ?              ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fprocessing_user-timers/1
+       ?              ?  keyed               subtask 2                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fprocessing_user-timers/2
+       ?              ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fprocessing_user-timers/3
+       ?              ?  keyed             _timer_state/event_user-timers                                b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fevent_user-timers
+       ?              ?  keyed               subtask 0                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fevent_user-timers/0
+       ?              ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fevent_user-timers/1
+       ?              ?  keyed               subtask 2                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fevent_user-timers/2
+       ?              ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/_timer_state%2Fevent_user-timers/3
    601 B   6.2           x4              6f007a2ee602da0824249dbe09fd0b1e (looks like a sink committer)  6f007a2ee602da0824249dbe09fd0b1e
    148 B   1.5        0  operator split    streaming_committer_raw_states                                6f007a2ee602da0824249dbe09fd0b1e/operator/streaming_committer_raw_states
     37 B   0.4        0  operator split      subtask 0                                                   6f007a2ee602da0824249dbe09fd0b1e/operator/streaming_committer_raw_states/0

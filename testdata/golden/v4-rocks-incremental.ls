@@ -3,10 +3,43 @@ METADATA     %  ENTRIES  TYPE                NAME                               
  6.1 KiB  52.8        ?  keyed                 all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
  3.1 KiB  27.0        ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
  3.0 KiB  25.8        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
+       ?              ?  keyed                 last-amount                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount/1
+       ?              ?  keyed                 order                                                 9c32e3838cee893dbb2fc90ccad79598/keyed/order
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/order/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/order/1
+       ?              ?  keyed                 recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1
+       ?              ?  keyed                 per-product                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product/1
+       ?              ?  keyed                 _timer_state/processing_user-timers                   9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers/1
+       ?              ?  keyed                 _timer_state/event_user-timers                        9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/1
  4.0 KiB  35.1           x2                  f74da3e1073d1fceb0c7b6330cd7371c                        f74da3e1073d1fceb0c7b6330cd7371c
  4.0 KiB  34.5        ?  keyed                 all names together                                    f74da3e1073d1fceb0c7b6330cd7371c/keyed
  2.7 KiB  23.3        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
  1.3 KiB  11.1        ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/1
+       ?              ?  keyed                 merged-list                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/1
+       ?              ?  keyed                 ttl-list                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/1
+       ?              ?  keyed                 ttl-map                                               f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/1
+       ?              ?  keyed                 null-map                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/1
+       ?              ?  keyed                 spaced                                                f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/1
    491 B   4.2           x2                  b303a366fe308f7c1a07602f4721c431                        b303a366fe308f7c1a07602f4721c431
    128 B   1.1       10  operator split        buffered-elements                                     b303a366fe308f7c1a07602f4721c431/operator/buffered-elements
     64 B   0.5        5  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/buffered-elements/0

@@ -3,10 +3,43 @@ METADATA     %  ENTRIES  TYPE                NAME                               
  1.9 KiB  37.6        ?  keyed                 all names together                                    f74da3e1073d1fceb0c7b6330cd7371c/keyed
    988 B  19.4        ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/1
    929 B  18.2        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
+       ?              ?  keyed                 merged-list                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/1
+       ?              ?  keyed                 ttl-list                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/1
+       ?              ?  keyed                 ttl-map                                               f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/1
+       ?              ?  keyed                 null-map                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/1
+       ?              ?  keyed                 spaced                                                f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/1
  1.7 KiB  34.4           x2                  9c32e3838cee893dbb2fc90ccad79598                        9c32e3838cee893dbb2fc90ccad79598
  1.6 KiB  33.0        ?  keyed                 all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
    870 B  17.1        ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
    811 B  15.9        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
+       ?              ?  keyed                 last-amount                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount/1
+       ?              ?  keyed                 order                                                 9c32e3838cee893dbb2fc90ccad79598/keyed/order
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/order/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/order/1
+       ?              ?  keyed                 recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1
+       ?              ?  keyed                 per-product                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product/1
+       ?              ?  keyed                 _timer_state/processing_user-timers                   9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers/1
+       ?              ?  keyed                 _timer_state/event_user-timers                        9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers
+       ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/0
+       ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/1
    491 B   9.6           x2                  b303a366fe308f7c1a07602f4721c431                        b303a366fe308f7c1a07602f4721c431
    128 B   2.5       10  operator split        buffered-elements                                     b303a366fe308f7c1a07602f4721c431/operator/buffered-elements
     64 B   1.3        5  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/buffered-elements/0

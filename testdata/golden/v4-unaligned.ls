@@ -14,6 +14,54 @@ METADATA     %  ENTRIES  TYPE            NAME                                   
    252 B  15.7        ?  keyed             all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
    126 B   7.9        ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
    126 B   7.9        ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
+       ?              ?  keyed             recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1
+       ?              ?  keyed             session-ttl                                           9c32e3838cee893dbb2fc90ccad79598/keyed/session-ttl
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/session-ttl/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/session-ttl/1
+       ?              ?  keyed             address                                               9c32e3838cee893dbb2fc90ccad79598/keyed/address
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/address/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/address/1
+       ?              ?  keyed             opaque                                                9c32e3838cee893dbb2fc90ccad79598/keyed/opaque
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/opaque/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/opaque/1
+       ?              ?  keyed             level                                                 9c32e3838cee893dbb2fc90ccad79598/keyed/level
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/level/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/level/1
+       ?              ?  keyed             last-amount                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/last-amount/1
+       ?              ?  keyed             sum                                                   9c32e3838cee893dbb2fc90ccad79598/keyed/sum
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/sum/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/sum/1
+       ?              ?  keyed             history                                               9c32e3838cee893dbb2fc90ccad79598/keyed/history
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/history/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/history/1
+       ?              ?  keyed             aggregate                                             9c32e3838cee893dbb2fc90ccad79598/keyed/aggregate
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/aggregate/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/aggregate/1
+       ?              ?  keyed             tuple                                                 9c32e3838cee893dbb2fc90ccad79598/keyed/tuple
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/tuple/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/tuple/1
+       ?              ?  keyed             blob                                                  9c32e3838cee893dbb2fc90ccad79598/keyed/blob
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/blob/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/blob/1
+       ?              ?  keyed             per-product                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/per-product/1
+       ?              ?  keyed             order                                                 9c32e3838cee893dbb2fc90ccad79598/keyed/order
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/order/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/order/1
+       ?              ?  keyed             click-avro                                            9c32e3838cee893dbb2fc90ccad79598/keyed/click-avro
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/click-avro/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/click-avro/1
+       ?              ?  keyed             _timer_state/processing_user-timers                   9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fprocessing_user-timers/1
+       ?              ?  keyed             _timer_state/event_user-timers                        9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers
+       ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/0
+       ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/1
    295 B  18.4           x2              ca88eee0095684d687a1b6495617f957 (looks like a source)  ca88eee0095684d687a1b6495617f957
     64 B   4.0        2  operator split    SourceReaderState                                     ca88eee0095684d687a1b6495617f957/operator/SourceReaderState
     32 B   2.0        1  operator split      subtask 0                                           ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/0

@@ -3,10 +3,106 @@ METADATA     %  ENTRIES  TYPE            NAME                                   
    252 B   7.8        ?  keyed             all names together                               373208097129f8eaabe4cfb37334a1c9/keyed
    126 B   3.9        ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/*/0
    126 B   3.9        ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/*/1
+       ?              ?  keyed             recent-products                                  373208097129f8eaabe4cfb37334a1c9/keyed/recent-products
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/recent-products/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/recent-products/1
+       ?              ?  keyed             session-ttl                                      373208097129f8eaabe4cfb37334a1c9/keyed/session-ttl
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/session-ttl/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/session-ttl/1
+       ?              ?  keyed             address                                          373208097129f8eaabe4cfb37334a1c9/keyed/address
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/address/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/address/1
+       ?              ?  keyed             opaque                                           373208097129f8eaabe4cfb37334a1c9/keyed/opaque
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/opaque/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/opaque/1
+       ?              ?  keyed             level                                            373208097129f8eaabe4cfb37334a1c9/keyed/level
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/level/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/level/1
+       ?              ?  keyed             last-amount                                      373208097129f8eaabe4cfb37334a1c9/keyed/last-amount
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/last-amount/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/last-amount/1
+       ?              ?  keyed             sum                                              373208097129f8eaabe4cfb37334a1c9/keyed/sum
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/sum/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/sum/1
+       ?              ?  keyed             history                                          373208097129f8eaabe4cfb37334a1c9/keyed/history
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/history/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/history/1
+       ?              ?  keyed             aggregate                                        373208097129f8eaabe4cfb37334a1c9/keyed/aggregate
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/aggregate/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/aggregate/1
+       ?              ?  keyed             tuple                                            373208097129f8eaabe4cfb37334a1c9/keyed/tuple
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/tuple/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/tuple/1
+       ?              ?  keyed             blob                                             373208097129f8eaabe4cfb37334a1c9/keyed/blob
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/blob/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/blob/1
+       ?              ?  keyed             per-product                                      373208097129f8eaabe4cfb37334a1c9/keyed/per-product
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/per-product/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/per-product/1
+       ?              ?  keyed             order                                            373208097129f8eaabe4cfb37334a1c9/keyed/order
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/order/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/order/1
+       ?              ?  keyed             click-avro                                       373208097129f8eaabe4cfb37334a1c9/keyed/click-avro
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/click-avro/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/click-avro/1
+       ?              ?  keyed             _timer_state/processing_user-timers              373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fprocessing_user-timers
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fprocessing_user-timers/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fprocessing_user-timers/1
+       ?              ?  keyed             _timer_state/event_user-timers                   373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fevent_user-timers
+       ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fevent_user-timers/0
+       ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fevent_user-timers/1
    350 B  10.9           x2              a5740df98ad27860baff99fc973cc515 Enrich enrich-a   a5740df98ad27860baff99fc973cc515
    252 B   7.8        ?  keyed             all names together                               a5740df98ad27860baff99fc973cc515/keyed
    126 B   3.9        ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/*/0
    126 B   3.9        ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/*/1
+       ?              ?  keyed             recent-products                                  a5740df98ad27860baff99fc973cc515/keyed/recent-products
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/recent-products/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/recent-products/1
+       ?              ?  keyed             session-ttl                                      a5740df98ad27860baff99fc973cc515/keyed/session-ttl
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/session-ttl/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/session-ttl/1
+       ?              ?  keyed             address                                          a5740df98ad27860baff99fc973cc515/keyed/address
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/address/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/address/1
+       ?              ?  keyed             opaque                                           a5740df98ad27860baff99fc973cc515/keyed/opaque
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/opaque/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/opaque/1
+       ?              ?  keyed             level                                            a5740df98ad27860baff99fc973cc515/keyed/level
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/level/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/level/1
+       ?              ?  keyed             last-amount                                      a5740df98ad27860baff99fc973cc515/keyed/last-amount
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/last-amount/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/last-amount/1
+       ?              ?  keyed             sum                                              a5740df98ad27860baff99fc973cc515/keyed/sum
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/sum/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/sum/1
+       ?              ?  keyed             history                                          a5740df98ad27860baff99fc973cc515/keyed/history
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/history/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/history/1
+       ?              ?  keyed             aggregate                                        a5740df98ad27860baff99fc973cc515/keyed/aggregate
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/aggregate/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/aggregate/1
+       ?              ?  keyed             tuple                                            a5740df98ad27860baff99fc973cc515/keyed/tuple
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/tuple/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/tuple/1
+       ?              ?  keyed             blob                                             a5740df98ad27860baff99fc973cc515/keyed/blob
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/blob/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/blob/1
+       ?              ?  keyed             per-product                                      a5740df98ad27860baff99fc973cc515/keyed/per-product
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/per-product/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/per-product/1
+       ?              ?  keyed             order                                            a5740df98ad27860baff99fc973cc515/keyed/order
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/order/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/order/1
+       ?              ?  keyed             click-avro                                       a5740df98ad27860baff99fc973cc515/keyed/click-avro
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/click-avro/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/click-avro/1
+       ?              ?  keyed             _timer_state/processing_user-timers              a5740df98ad27860baff99fc973cc515/keyed/_timer_state%2Fprocessing_user-timers
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/_timer_state%2Fprocessing_user-timers/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/_timer_state%2Fprocessing_user-timers/1
+       ?              ?  keyed             _timer_state/event_user-timers                   a5740df98ad27860baff99fc973cc515/keyed/_timer_state%2Fevent_user-timers
+       ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/_timer_state%2Fevent_user-timers/0
+       ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/_timer_state%2Fevent_user-timers/1
    321 B  10.0           x2              ca88eee0095684d687a1b6495617f957 Source: numbers   ca88eee0095684d687a1b6495617f957
     64 B   2.0        2  operator split    SourceReaderState                                ca88eee0095684d687a1b6495617f957/operator/SourceReaderState
     32 B   1.0        1  operator split      subtask 0                                      ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/0
