@@ -126,7 +126,7 @@ func (a *application) checkRoom(ctx context.Context) error {
 	}
 	for _, j := range a.work.rewrites {
 		if _, there := a.dest.present[j.name]; !there {
-			need += j.size
+			need += j.atMost()
 		}
 	}
 	if free := a.ws.Free(ctx, a.plan.Destination); free >= 0 && free < need {
@@ -147,34 +147,31 @@ func (a *application) writeData(ctx context.Context) error {
 func (a *application) rewrite(ctx context.Context, j *rewriteJob) error {
 	defer a.meter.file()
 	if size, there := a.dest.present[j.name]; there {
-		if size != j.size {
-			return fmt.Errorf("%s is there with %d bytes, not %d: something else wrote it", a.uri(j.name), size, j.size)
+		n, err := j.write(ctx, &counter{w: io.Discard, meter: a.meter})
+		if err == nil && n != size {
+			err = fmt.Errorf("%s is there with %d bytes, not %d: something else wrote it", a.uri(j.name), size, n)
 		}
-		a.meter.add(j.size)
-		return nil
+		a.dest.wrote(j.name, n)
+		return err
 	}
 	return writeFile(ctx, a.ws, a.uri(j.name), func(w io.Writer) error {
-		c := &counter{w: w, meter: a.meter}
-		if err := j.write(ctx, c); err != nil {
-			return err
+		n, err := j.write(ctx, &counter{w: w, meter: a.meter})
+		if err == nil && j.size >= 0 && n != j.size {
+			err = fmt.Errorf("%s: %d bytes were written, %d were planned: its source was changed", a.uri(j.name), n, j.size)
 		}
-		if c.n != j.size {
-			return fmt.Errorf("%s: %d bytes were written, %d were planned: its source was changed", a.uri(j.name), c.n, j.size)
-		}
-		return nil
+		a.dest.wrote(j.name, n)
+		return err
 	})
 }
 
-// counter counts and meters what is written.
+// counter meters what is written.
 type counter struct {
 	w     io.Writer
 	meter *meter
-	n     int64
 }
 
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
-	c.n += int64(n)
 	c.meter.add(int64(n))
 	return n, err
 }

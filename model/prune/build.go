@@ -49,6 +49,9 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 	if err := w.rewriteStreams(ctx, req.KeepHeaders); err != nil {
 		return nil, err
 	}
+	if err := w.rewriteKeyedStreams(ctx); err != nil {
+		return nil, err
+	}
 	if err := w.account(p); err != nil {
 		return nil, err
 	}
@@ -194,7 +197,7 @@ func (w *work) place(p *Plan) error {
 	for _, j := range w.rewrites {
 		p.Write = append(p.Write, PlannedFile{Name: j.name, From: store.Redact(j.part.flink), Offset: j.part.off, Size: j.size, Action: "rewrite"})
 		p.Files.Rewritten++
-		p.Files.Bytes.Rewritten += j.size
+		p.Files.Bytes.Rewritten += j.atMost()
 	}
 	p.Movable = p.Copy == CopyFull
 	if p.Copy == CopyReference {

@@ -180,8 +180,8 @@ func (w *work) flinkSentences(p *Plan) {
 		case r.operators[i]:
 			p.Flink = append(p.Flink, describe(op)+" starts without state; a job that lacks it restores without --allowNonRestoredState.")
 			p.Losses = append(p.Losses, describe(op)+": all of its state.")
-		case len(r.named[i]) > 0 || w.losesKeyed(i):
-			p.Losses = append(p.Losses, describe(op)+": keyed state; keys start as new.")
+		case w.losesKeyed(i):
+			p.Losses = append(p.Losses, describe(op)+": the keyed state that goes; keys start without it.")
 		}
 	}
 	if r.inFlight {
@@ -198,6 +198,9 @@ func (w *work) flinkSentences(p *Plan) {
 }
 
 func (w *work) losesKeyed(op int) bool {
+	if w.removal.rewrites(op) {
+		return true
+	}
 	for at := range w.removal.keyed {
 		if at.op == op {
 			return true

@@ -3,9 +3,12 @@ package prune_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
 	"chkscope/model/prune"
@@ -247,4 +250,72 @@ func checkRule(t *testing.T, name string, err error, rule string) {
 	case rule != "" && refusal.Reasons[0].Rule != rule:
 		t.Errorf("%s: refused by %s, want %s", name, refusal.Reasons[0].Rule, rule)
 	}
+}
+
+// TestDropEveryKeyedName drops each named keyed state of every real snapshot:
+// canonical streams are rewritten, heap and RocksDB refused, but for a state that
+// is the only one.
+func TestDropEveryKeyedName(t *testing.T) {
+	done, refused := 0, map[string]int{}
+	eachSnapshot(t, func(name string, s *model.Snapshot, tree *model.Tree) {
+		for i := range s.Meta.Operators {
+			for _, state := range keyedNames(t, s, i) {
+				g := model.StateTarget(s.Meta.Operators[i].ID, model.KindKeyed, state)
+				res, err := drop(t, s, tree, prune.Request{Targets: []model.Target{g}, Copy: prune.CopyReference, ChangelogOff: true})
+				var refusal *prune.Refusal
+				if errors.As(err, &refusal) {
+					refused[refusal.Reasons[0].Rule]++
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s %s: %v", name, g.Selector(), err)
+					continue
+				}
+				done++
+				if res.Proof.Removed == 0 || res.Proof.Equal+res.Proof.Removed != res.Proof.Checked {
+					t.Errorf("%s %s: proof %+v", name, g.Selector(), res.Proof)
+				}
+			}
+		}
+	})
+	t.Logf("done %d, refused %v", done, refused)
+	if done == 0 && len(refused) > 0 {
+		t.Error("no named keyed state could be dropped")
+	}
+}
+
+// keyedNames are the names in the headers of an operator's keyed streams.
+func keyedNames(t *testing.T, s *model.Snapshot, op int) []string {
+	seen := map[string]bool{}
+	err := s.Meta.EachOperatorStream(op, func(u metadata.StreamUse) error {
+		if u.Place != metadata.ManagedKeyed || u.Part != metadata.Delegate && u.Part != metadata.Meta {
+			return nil
+		}
+		in, c, err := s.OpenStream(context.Background(), u.Stream)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		limit := in.Size()
+		if u.Keyed.Groups != nil {
+			u.Keyed.Groups.Offsets.Each(s.Meta.In, func(_, off int64) error {
+				if off > 0 {
+					limit = min(limit, off)
+				}
+				return nil
+			})
+		}
+		h, err := keyed.ParseHeader(in, limit, nil)
+		if err != nil {
+			return err
+		}
+		for i := range h.States {
+			seen[h.States[i].Name] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("%s: %v", s.URI, err)
+	}
+	return slices.Sorted(maps.Keys(seen))
 }

@@ -1,31 +1,199 @@
 package prune
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
 	"chkscope/decoder"
+	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
 )
 
-// tieKeyedNames refuses named keyed states that cannot be taken out of the
-// streams that hold them.
-func (w *work) tieKeyedNames(bad *refusals) {
-	for op, names := range w.removal.named {
-		for name := range names {
-			g := model.StateTarget(w.removal.src.Operators[op].ID, model.KindKeyed, name)
-			w.removal.eachSubtask(op, -1, func(_ place, s *metadata.SubtaskState) bool {
-				if s.ManagedKeyed != nil {
-					if rule, why := keyedNameRefusal(s.ManagedKeyed); why != "" {
-						bad.add(rule, g.Selector(), decoder.Text(name)+": "+why, "")
-					}
-				}
-				return false
-			})
+// namedKey is a named keyed state of an operator.
+type namedKey struct {
+	op   int
+	name string
+}
+
+// resolveNamed reads the headers of operators of which named keyed states go.
+// Where no other name is in a stream, its whole handle goes; a state that cannot
+// be taken out is a refusal.
+func (w *work) resolveNamed(ctx context.Context, bad *refusals, keepHeaders bool) error {
+	ops := map[int]bool{}
+	for k := range w.removal.named {
+		ops[k.op] = true
+	}
+	for _, op := range slices.Sorted(maps.Keys(ops)) {
+		if err := w.resolveNamedOf(ctx, bad, op, keepHeaders); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHeaders bool) error {
+	r := w.removal
+	found := map[string]bool{}
+	for _, sub := range r.keyedSubs(op) {
+		at := place{op, sub}
+		h, err := w.keyedNames(ctx, r.src.Operators[op].Subtasks[sub].State.ManagedKeyed)
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			bad.add("unreadable", r.src.Operators[op].ID.String()+"/keyed", fmt.Sprintf("the header of its keyed state cannot be read: %v", err), "")
+			return nil
+		}
+		gone := r.namedIn(at)
+		hit := slices.DeleteFunc(slices.Clone(h.names), func(n string) bool { return !gone[n] })
+		for _, n := range hit {
+			found[n] = true
+		}
+		switch {
+		case len(hit) == 0:
+		case len(hit) == len(h.names) && h.all:
+			r.keyed[at] = true
+		case h.rule != "":
+			for _, n := range hit {
+				bad.add(h.rule, r.namedSelector(namedKey{op, n}), h.why, "")
+			}
+		case keepHeaders:
+			bad.add("keep-headers", r.namedSelector(namedKey{op, hit[0]}), "a named keyed state goes only by rewriting its streams, which --keep-headers rules out", "")
+		default:
+			r.rewriteKeyed[at] = true
+		}
+	}
+	w.checkNamed(bad, op, found)
+	return nil
+}
+
+// checkNamed refuses names that no stream has, and those that would be
+// rewritten in some subtasks only.
+func (w *work) checkNamed(bad *refusals, op int, found map[string]bool) {
+	r := w.removal
+	for k, subs := range r.named {
+		if k.op != op {
+			continue
+		}
+		if !found[k.name] {
+			bad.add("unknown", r.namedSelector(k), "no stream of the operator has a keyed state of this name", "")
+			continue
+		}
+		for _, sub := range r.keyedSubs(op) {
+			if r.rewrites(op) && !subs[sub] {
+				bad.add("keyed-in-part", r.namedSelector(k), "a named keyed state goes in all subtasks or in none", "")
+			}
 		}
 	}
 }
 
-// keyedNameRefusal tells why a named state inside a keyed handle cannot go, as
-// far as the handle's type tells.
+func (r *removal) namedSelector(k namedKey) string {
+	return model.StateTarget(r.src.Operators[k.op].ID, model.KindKeyed, k.name).Selector()
+}
+
+// namedIn are the names that go in one subtask.
+func (r *removal) namedIn(at place) map[string]bool {
+	out := map[string]bool{}
+	for k, subs := range r.named {
+		if k.op == at.op && subs[at.sub] {
+			out[k.name] = true
+		}
+	}
+	return out
+}
+
+// rewrites tells whether canonical streams of an operator are rewritten.
+func (r *removal) rewrites(op int) bool {
+	for at := range r.rewriteKeyed {
+		if at.op == op {
+			return true
+		}
+	}
+	return false
+}
+
+// keyedSubs are the subtasks that keep managed keyed state, or lose names of it.
+func (r *removal) keyedSubs(op int) []int {
+	var out []int
+	r.eachSubtask(op, -1, func(at place, s *metadata.SubtaskState) bool {
+		if s.ManagedKeyed != nil && !r.gone(at) && !r.keyed[at] {
+			out = append(out, at.sub)
+		}
+		return false
+	})
+	return out
+}
+
+// keyedHeader is the names in a keyed handle's stream.
+type keyedHeader struct {
+	names []string
+	all   bool // there are no others
+	// rule and why tell, where not "", that no single name can go.
+	rule, why string
+}
+
+func (w *work) keyedNames(ctx context.Context, h *metadata.KeyedHandle) (keyedHeader, error) {
+	out := keyedHeader{all: true}
+	out.rule, out.why = keyedNameRefusal(h)
+	switch {
+	case h.Groups != nil:
+		in, err := w.openSource(ctx, &h.Groups.Stream)
+		if err != nil {
+			return out, err
+		}
+		defer in.Close()
+		s, err := keyed.Open(in, w.snap.Meta.In, h.Type, h.Groups, nil)
+		if err != nil {
+			return out, err
+		}
+		if s.Layout == keyed.Heap {
+			out.rule, out.why = "heap-name", heapNameSentence
+		}
+		out.names = namesOf(s.Header)
+	case h.Incr != nil:
+		in, err := w.openSource(ctx, &h.Incr.Meta)
+		if err != nil {
+			return out, err
+		}
+		defer in.Close()
+		header, err := keyed.ParseHeader(in, in.Size(), nil)
+		if err != nil {
+			return out, err
+		}
+		out.names = namesOf(header)
+	case h.Changelog != nil:
+		out.all = false // the changes may tell of more
+		for i := range h.Changelog.Materialized {
+			below, err := w.keyedNames(ctx, &h.Changelog.Materialized[i])
+			if err != nil {
+				return out, err
+			}
+			out.names = append(out.names, below.names...)
+		}
+	}
+	return out, nil
+}
+
+func namesOf(h *keyed.Header) []string {
+	var out []string
+	for i := range h.States {
+		out = append(out, h.States[i].Name)
+	}
+	return out
+}
+
+const heapNameSentence = "a heap snapshot records no lengths: one of several states cannot be cut out without reading every value; drop the operator's keyed state as a whole"
+
+// keyedNameRefusal tells why one of several named states inside a keyed handle
+// cannot go, as far as the handle's type tells.
 func keyedNameRefusal(h *metadata.KeyedHandle) (rule, why string) {
 	switch {
 	case h.Incr != nil:
@@ -34,4 +202,114 @@ func keyedNameRefusal(h *metadata.KeyedHandle) (rule, why string) {
 		return "changelog-name", "a named state inside changelog handles cannot go alone: base snapshot and changes belong together; drop the operator's keyed state as a whole"
 	}
 	return "", ""
+}
+
+// rewriteKeyedStreams takes named states out of canonical streams.
+func (w *work) rewriteKeyedStreams(ctx context.Context) error {
+	for i, from := range w.out.from {
+		for k, sub := range from.subs {
+			if at := (place{from.op, sub}); w.removal.rewriteKeyed[at] {
+				src := w.removal.src.Operators[from.op].Subtasks[sub].State.ManagedKeyed
+				if err := w.rewriteKeyedStream(ctx, at, src, w.out.Operators[i].Subtasks[k].State.ManagedKeyed); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (w *work) rewriteKeyedStream(ctx context.Context, at place, src, out *metadata.KeyedHandle) error {
+	drop := slices.Sorted(maps.Keys(w.removal.namedIn(at)))
+	stream, inner := &out.Groups.Stream, innerStream(&src.Groups.Stream)
+	write := func(ctx context.Context, to io.Writer) (int64, error) {
+		in, err := w.openSource(ctx, inner)
+		if err != nil {
+			return 0, err
+		}
+		defer in.Close()
+		s, err := keyed.Open(in, w.snap.Meta.In, src.Type, src.Groups, nil)
+		if err != nil {
+			return 0, err
+		}
+		res, err := s.Rewrite(&cancelled{ctx, to}, keyed.Edit{Drop: drop})
+		if err != nil {
+			return 0, err
+		}
+		out.Groups.Offsets, stream.Size = res.Offsets, res.Size
+		return res.Size, nil
+	}
+	if out.HandleID != "" {
+		out.HandleID = derivedID(out.HandleID, drop)
+	}
+	if p, isFile := w.layout.locate.part(inner); isFile {
+		job := &rewriteJob{part: p, name: w.layout.names.name(partName(p)), size: -1, write: write}
+		*stream = metadata.StreamHandle{Type: metadata.TypeRelativeFile, Name: job.name, Size: job.atMost()}
+		w.layout.fresh[stream] = true
+		w.rewrites = append(w.rewrites, job)
+		return nil
+	}
+	if inner.Type != metadata.TypeByteStream {
+		return errors.New("a keyed handle without a stream")
+	}
+	*stream = cloneStream(*inner)
+	var b bytes.Buffer
+	if _, err := write(ctx, &b); err != nil {
+		return err
+	}
+	stream.Data.New = b.Bytes()
+	return nil
+}
+
+// innerStream is the handle inside nested key-groups handles.
+func innerStream(h *metadata.StreamHandle) *metadata.StreamHandle {
+	for h.Type == metadata.TypeKeyGroups && h.Keyed != nil {
+		h = &h.Keyed.Stream
+	}
+	return h
+}
+
+// derivedID is a new id for a handle that was changed, in the form of a UUID: two
+// unequal handles under one id fail in Flink 1.18 and later. The same plan gives
+// the same id.
+func derivedID(old string, drop []string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%q", old, drop)
+	b := h.Sum(nil)[:16]
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// cancelled is a writer that fails once ctx is cancelled.
+type cancelled struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (c *cancelled) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(p)
+}
+
+// relatedTimers tells of the timer queues of operators of which other keyed
+// states go: their timers may fire on keys whose state is gone.
+func (w *work) relatedTimers(ctx context.Context, p *Plan) {
+	for op := range w.removal.src.Operators {
+		subs := w.removal.keyedSubs(op)
+		if !w.removal.rewrites(op) || len(subs) == 0 {
+			continue
+		}
+		h, err := w.keyedNames(ctx, w.removal.src.Operators[op].Subtasks[subs[0]].State.ManagedKeyed)
+		if err != nil {
+			continue // the rewrite reads it again and tells
+		}
+		gone := w.removal.namedIn(place{op, subs[0]})
+		for _, n := range h.names {
+			if strings.HasPrefix(n, "_timer_state/") && !gone[n] {
+				p.Flink = append(p.Flink, fmt.Sprintf("Timers in %s of %s stay; they may fire on keys whose state is gone.", decoder.Text(n), describe(&w.removal.src.Operators[op])))
+			}
+		}
+	}
 }

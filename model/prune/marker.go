@@ -55,6 +55,7 @@ type destination struct {
 	sums     map[string]store.Sum // of files that journals tell of
 	journals []string             // names
 	temps    []string
+	written  map[string]int64 // lengths of rewritten files
 	metadata bool
 
 	mu      sync.Mutex
@@ -71,7 +72,7 @@ const (
 // openDestination looks at the directory. It must not exist, be empty, or hold
 // the marker of the same plan; expected tells the names that the plan writes.
 func openDestination(ctx context.Context, ws model.WriteStore, p *Plan) (*destination, error) {
-	d := &destination{ws: ws, dir: p.Destination, digest: p.Digest, present: map[string]int64{}, sums: map[string]store.Sum{}}
+	d := &destination{ws: ws, dir: p.Destination, digest: p.Digest, present: map[string]int64{}, sums: map[string]store.Sum{}, written: map[string]int64{}}
 	list, err := ws.List(ctx, d.dir)
 	if errors.Is(err, model.ErrNotExist) {
 		return d, nil
@@ -218,6 +219,23 @@ func (d *destination) finished(ctx context.Context, name string, sum store.Sum) 
 		return nil
 	}
 	return d.flush(ctx)
+}
+
+// wrote notes the length of a rewritten file.
+func (d *destination) wrote(name string, n int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.written[name] = n
+}
+
+// length is what a file of the copy must have, as it was written or taken over.
+func (d *destination) length(name string) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s, ok := d.sums[name]; ok {
+		return s.Size
+	}
+	return d.written[name]
 }
 
 // sum is the sum of a copied file, taken while copying.

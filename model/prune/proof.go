@@ -418,11 +418,7 @@ func (p *prover) ownFile(ctx context.Context, f PlannedFile) error {
 		return err
 	}
 	sum, copied := p.app.dest.sum(f.Name)
-	want := f.Size
-	if copied {
-		want = sum.Size
-	}
-	if info.Size != want {
+	if want := p.app.dest.length(f.Name); info.Size != want {
 		return &ProofError{[]string{fmt.Sprintf("%s has %d bytes, not %d", uri, info.Size, want)}}
 	}
 	if !copied || sum.NoCRC || !p.app.plan.VerifyCopies {

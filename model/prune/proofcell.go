@@ -32,7 +32,11 @@ func (c *cell) compare(a, b *metadata.SubtaskState) error {
 			return err
 		}
 	}
-	if err := c.keyedState("managed keyed state", c.p.r.keyed[c.at], a.ManagedKeyed, b.ManagedKeyed); err != nil {
+	if c.p.r.rewriteKeyed[c.at] {
+		if err := c.rewrittenKeyed("keyed state", a.ManagedKeyed, b.ManagedKeyed); err != nil {
+			return err
+		}
+	} else if err := c.keyedState("managed keyed state", c.p.r.keyed[c.at], a.ManagedKeyed, b.ManagedKeyed); err != nil {
 		return err
 	}
 	if err := c.keyedState("raw keyed state", c.p.r.rawKeyed[c.at], a.RawKeyed, b.RawKeyed); err != nil {
@@ -100,8 +104,10 @@ func (c *cell) operatorState(raw bool, a, b *metadata.OperatorHandle) error {
 	if b != nil && k < len(b.States) {
 		c.p.wrong("%s: state %s is too much", c.where, decoder.Text(b.States[k].Name))
 	}
-	if r != nil {
-		c.headersGone(r.out, raw)
+	if r != nil && !raw {
+		if err := c.headers(r.src, r.out); err != nil {
+			return err
+		}
 	} else if same && !kept && b != nil && b.Delegate.Type != metadata.TypeEmptySegment && len(a.States) > 0 {
 		c.p.wrong("%s: an operator state handle without states is left", c.where)
 	}
@@ -116,16 +122,16 @@ func (c *cell) sameDelegate(a, b *metadata.OperatorHandle) (bool, error) {
 	return c.p.sameStream(&a.Delegate, &b.Delegate)
 }
 
-// headersGone looks for names that went completely in a rewritten header.
-func (c *cell) headersGone(out *opstate.Stream, raw bool) {
-	if raw || out.Header == nil {
-		return
+// headers compares the header of a rewritten stream with the source's: the
+// records that stay, in their order, and none of a name that went completely.
+func (c *cell) headers(src, out *opstate.Stream) error {
+	gone := map[string]bool{}
+	for i := range src.Header.States {
+		name := src.Header.States[i].Name
+		rm := c.p.r.states[stateKey{c.at.op, false, name}]
+		gone[name] = rm != nil && (rm.complete || rm.whole[c.at.sub] && out.Header.State(name) == nil)
 	}
-	for _, m := range out.Header.States {
-		if rm := c.p.r.states[stateKey{c.at.op, false, m.Name}]; rm != nil && rm.complete {
-			c.p.wrong("%s: state %s is still in the header of its stream", c.where, decoder.Text(m.Name))
-		}
-	}
+	return c.sameRecords(c.where, src.In, kept(src.Header.States, gone), out.In, out.Header.States)
 }
 
 // elementReader reads the elements of a stream and of what was made of it.

@@ -2,6 +2,7 @@ package prune
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"chkscope/decoder"
@@ -19,7 +20,8 @@ type removal struct {
 	subtasks     map[place]bool
 	keyed        map[place]bool // managed keyed handles
 	rawKeyed     map[place]bool
-	named        map[int]map[string]bool // names of keyed states, by operator
+	named        map[namedKey]map[int]bool // names of keyed states, and the subtasks in which they go
+	rewriteKeyed map[place]bool            // canonical streams that lose names
 	states       map[stateKey]*stateRemoval
 	inFlight     bool // all of the checkpoint
 }
@@ -74,7 +76,7 @@ func compile(src *metadata.Checkpoint, targets []model.Target) (*removal, error)
 	r := &removal{
 		src: src, masters: map[int]bool{}, operators: map[int]bool{}, coordinators: map[int]bool{},
 		subtasks: map[place]bool{}, keyed: map[place]bool{}, rawKeyed: map[place]bool{},
-		named: map[int]map[string]bool{}, states: map[stateKey]*stateRemoval{},
+		named: map[namedKey]map[int]bool{}, rewriteKeyed: map[place]bool{}, states: map[stateKey]*stateRemoval{},
 	}
 	var bad refusals
 	for _, g := range targets {
@@ -147,11 +149,17 @@ func (r *removal) addIn(op int, g model.Target) bool {
 
 func (r *removal) addKeyed(op int, g model.Target) bool {
 	if !g.Whole && g.Name != "" {
-		if r.named[op] == nil {
-			r.named[op] = map[string]bool{}
-		}
-		r.named[op][g.Name] = true
-		return true // whether the name is there is known when its headers are read
+		// Whether the name is there is known when the headers are read.
+		k := namedKey{op, g.Name}
+		return r.eachSubtask(op, g.Subtask, func(p place, s *metadata.SubtaskState) bool {
+			if s.ManagedKeyed != nil {
+				if r.named[k] == nil {
+					r.named[k] = map[int]bool{}
+				}
+				r.named[k][p.sub] = true
+			}
+			return s.ManagedKeyed != nil
+		})
 	}
 	return r.eachSubtask(op, g.Subtask, func(p place, s *metadata.SubtaskState) bool {
 		if s.ManagedKeyed != nil {
@@ -245,7 +253,6 @@ func (r *removal) settle() {
 	}
 	for op := range r.operators {
 		delete(r.coordinators, op)
-		delete(r.named, op)
 	}
 	for _, m := range []map[place]bool{r.keyed, r.rawKeyed} {
 		for p := range m {
@@ -254,9 +261,12 @@ func (r *removal) settle() {
 			}
 		}
 	}
-	for op := range r.named {
-		if r.keyedGone(op) {
-			delete(r.named, op)
+	for k, subs := range r.named {
+		maps.DeleteFunc(subs, func(sub int, _ bool) bool {
+			return r.gone(place{k.op, sub}) || r.keyed[place{k.op, sub}]
+		})
+		if len(subs) == 0 {
+			delete(r.named, k)
 		}
 	}
 	for k, s := range r.states {
@@ -266,12 +276,6 @@ func (r *removal) settle() {
 
 // gone is true where the whole record of a subtask goes.
 func (r *removal) gone(p place) bool { return r.operators[p.op] || r.subtasks[p] }
-
-func (r *removal) keyedGone(op int) bool {
-	return !r.eachSubtask(op, -1, func(p place, s *metadata.SubtaskState) bool {
-		return s.ManagedKeyed != nil && !r.keyed[p] && !r.gone(p)
-	})
-}
 
 func (r *removal) settleState(k stateKey, s *stateRemoval) {
 	if r.operators[k.op] {

@@ -19,10 +19,20 @@ import (
 type rewriteJob struct {
 	part part   // of the source
 	name string // in the copy
-	size int64  // of the new file
-	// write writes the new stream to w and brings the offsets in the structures up
-	// to date. With the file there already it is called with io.Discard.
-	write func(ctx context.Context, w io.Writer) error
+	size int64  // of the new file; -1: known when it is written
+	// write writes the new stream to w, brings offsets and size in the structures
+	// up to date and gives the size. Where the file is there already it is called
+	// to write to nowhere.
+	write func(ctx context.Context, w io.Writer) (int64, error)
+}
+
+// atMost is the size of the new file, or that of the source where it is not
+// known yet.
+func (j *rewriteJob) atMost() int64 {
+	if j.size >= 0 {
+		return j.size
+	}
+	return max(j.part.size, 0)
 }
 
 // keptHeader is a stream whose header keeps the names that go, and why.
@@ -164,7 +174,7 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 	}
 	if s.inline {
 		var b bytes.Buffer
-		if err := s.write(in, &b, w.removal); err != nil {
+		if _, err := s.write(in, &b, w.removal); err != nil {
 			return nil, err
 		}
 		for _, u := range s.handles {
@@ -176,13 +186,17 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 	if err != nil {
 		return nil, err
 	}
-	return &rewriteJob{part: s.part, size: size, write: func(ctx context.Context, out io.Writer) error {
+	return &rewriteJob{part: s.part, size: size, write: func(ctx context.Context, out io.Writer) (int64, error) {
 		in, err := w.openSource(ctx, s.source)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		defer in.Close()
-		return s.write(in, out, w.removal)
+		n, err := s.write(in, &cancelled{ctx, out}, w.removal)
+		for _, u := range s.handles {
+			u.out.Delegate.Size = n
+		}
+		return n, err
 	}}, nil
 }
 
@@ -218,17 +232,17 @@ func (s *operatorStream) edit(r *removal) opstate.Edit {
 	return e
 }
 
-// newSize is the length of the new stream: by sums where every kept byte is
-// copied as it is, else by rewriting it to nowhere.
+// newSize is the length of the new stream where every kept byte is copied as it
+// is, else -1.
 func (s *operatorStream) newSize(r *removal) (int64, error) {
 	e := s.edit(r)
 	h := s.stream.Header
 	if h.Compressed || len(e.Elements) > 0 {
-		res, err := s.stream.Rewrite(io.Discard, e)
-		if err != nil {
-			return 0, err
+		broken, err := s.stream.Broken()
+		if err == nil && broken {
+			_, err = s.stream.Rewrite(io.Discard, e) // its elements may have no known ends
 		}
-		return res.Size, nil
+		return -1, err
 	}
 	size := h.End
 	for _, m := range h.States {
@@ -250,12 +264,12 @@ func (s *operatorStream) newSize(r *removal) (int64, error) {
 }
 
 // write writes the new stream and puts its offsets into the copy's handles.
-func (s *operatorStream) write(in decoder.Input, out io.Writer, r *removal) error {
+func (s *operatorStream) write(in decoder.Input, out io.Writer, r *removal) (int64, error) {
 	s.stream.In = in
 	e := s.edit(r)
 	res, err := s.stream.Rewrite(out, e)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	left := res.States
 	for _, u := range s.handles {
@@ -274,7 +288,7 @@ func (s *operatorStream) write(in decoder.Input, out io.Writer, r *removal) erro
 			left = left[1:]
 		}
 	}
-	return nil
+	return res.Size, nil
 }
 
 // adopt makes the copy's handles name the new file.
@@ -284,7 +298,7 @@ func (w *work) adopt(s *operatorStream, job *rewriteJob) {
 		if u.out.Type == metadata.TypeFileMergingOperator {
 			toPartitionable(u.out)
 		}
-		u.out.Delegate = metadata.StreamHandle{Type: metadata.TypeRelativeFile, Name: job.name, Size: job.size}
+		u.out.Delegate = metadata.StreamHandle{Type: metadata.TypeRelativeFile, Name: job.name, Size: job.atMost()}
 		w.layout.fresh[&u.out.Delegate] = true
 	}
 }

@@ -21,12 +21,15 @@ const readerState = "SourceReaderState"
 func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	var bad refusals
 	w.tieInFlight(p)
+	if err := w.resolveNamed(ctx, &bad, req.KeepHeaders); err != nil {
+		return err
+	}
+	w.relatedTimers(ctx, p)
 	if err := w.tieTimers(ctx, p); err != nil {
 		return err
 	}
 	w.tieFinished(&bad, p)
 	w.tieParts(&bad, p)
-	w.tieKeyedNames(&bad)
 	for op := range w.snap.Meta.Operators {
 		w.tieSource(&bad, p, op, req.AcceptLoss)
 	}
@@ -36,7 +39,7 @@ func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	if err := w.duplicates(ctx); err != nil {
 		return err
 	}
-	return w.checkElements(ctx)
+	return w.checkElements()
 }
 
 // tieInFlight: in-flight data goes as a whole or not at all. An operator or a
@@ -238,7 +241,7 @@ const brokenSentence = "its elements all have the same offset (Flink 1.18 with s
 
 // checkElements refuses to drop single elements of streams in which every
 // element has the same offset (compressed by Flink 1.18.0 and 1.18.1).
-func (w *work) checkElements(ctx context.Context) error {
+func (w *work) checkElements() error {
 	var bad refusals
 	for k, rm := range w.removal.states {
 		for sub := range rm.entries {
