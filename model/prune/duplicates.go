@@ -3,7 +3,6 @@ package prune
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -24,9 +23,7 @@ func (w *work) duplicates(ctx context.Context) error {
 		if len(rm.duplicates) == 0 {
 			continue
 		}
-		if err := w.duplicatesOf(ctx, k, rm); errors.Is(err, opstate.ErrBroken) {
-			return refuse("broken-compression", w.removal.selector(k), brokenSentence, "")
-		} else if err != nil {
+		if err := w.duplicatesOf(ctx, k, rm); err != nil {
 			return err
 		}
 	}

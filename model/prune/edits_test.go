@@ -319,3 +319,39 @@ func keyedNames(t *testing.T, s *model.Snapshot, op int) []string {
 	}
 	return slices.Sorted(maps.Keys(seen))
 }
+
+// TestCheckMark: what is refused when it is marked is what Build refuses for the
+// same reason, given headers were read.
+func TestCheckMark(t *testing.T) {
+	ok, refused := 0, 0
+	eachSnapshot(t, func(name string, s *model.Snapshot, tree *model.Tree) {
+		tree, err := s.ReadHeaders(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets := operatorStates(s)
+		for _, list := range removalsOf(s) {
+			targets = append(targets, list...)
+		}
+		for n := range model.Node(tree.Len()) {
+			if tree.Kind(n) == model.KindKeyed {
+				targets = append(targets, tree.Target(n, s.Meta.Operators))
+			}
+		}
+		for _, g := range targets {
+			why, can := prune.CheckMark(s, g)
+			_, err := prune.Build(context.Background(), s, tree, prune.Request{Targets: []model.Target{g}, Copy: prune.CopyReference, AcceptLoss: true, ChangelogOff: true})
+			var refusal *prune.Refusal
+			late := errors.As(err, &refusal) && refusal.Reasons[0].Rule == "finished"
+			if can != (err == nil || late) {
+				t.Errorf("%s %s: CheckMark %v %q, Build %v", name, g.Selector(), can, why, err)
+			}
+			if can {
+				ok++
+			} else {
+				refused++
+			}
+		}
+	})
+	t.Logf("%d can be marked, %d are refused", ok, refused)
+}

@@ -33,13 +33,13 @@ func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	for op := range w.snap.Meta.Operators {
 		w.tieSource(&bad, p, op, req.AcceptLoss)
 	}
+	if err := w.checkElements(&bad); err != nil {
+		return err
+	}
 	if err := bad.err(); err != nil {
 		return err
 	}
-	if err := w.duplicates(ctx); err != nil {
-		return err
-	}
-	return w.checkElements()
+	return w.duplicates(ctx)
 }
 
 // tieInFlight: in-flight data goes as a whole or not at all. An operator or a
@@ -241,27 +241,24 @@ const brokenSentence = "its elements all have the same offset (Flink 1.18 with s
 
 // checkElements refuses to drop single elements of streams in which every
 // element has the same offset (compressed by Flink 1.18.0 and 1.18.1).
-func (w *work) checkElements() error {
-	var bad refusals
+func (w *work) checkElements(bad *refusals) error {
 	for k, rm := range w.removal.states {
-		for sub := range rm.entries {
-			h := operatorHandle(w.removal.src.Operators[k.op].Subtasks[sub].State, k.raw)
-			st := findState(h, k.name)
+		for _, sub := range rm.holders {
+			if len(rm.entries[sub]) == 0 && !rm.duplicates[sub] {
+				continue
+			}
+			st := findState(operatorHandle(w.removal.src.Operators[k.op].Subtasks[sub].State, k.raw), k.name)
 			if st.Offsets.Len() < 2 {
 				continue
 			}
-			first, err := st.Offsets.First(w.snap.Meta.In)
-			if err != nil {
+			var first [2]int64
+			if _, err := st.Offsets.Read(w.snap.Meta.In, 0, first[:]); err != nil {
 				return err
 			}
-			second, err := st.Offsets.At(w.snap.Meta.In, 1)
-			if err != nil {
-				return err
-			}
-			if first == second {
+			if first[0] == first[1] {
 				bad.add("broken-compression", w.removal.cellSelector(k, sub), brokenSentence, "")
 			}
 		}
 	}
-	return bad.err()
+	return nil
 }
