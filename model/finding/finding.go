@@ -169,8 +169,33 @@ func runRules(r *run, reads bool) ([]Finding, error) {
 		}
 		out = append(out, list...)
 	}
+	shareRemedies(out)
 	slices.SortStableFunc(out, func(a, b Finding) int { return int(b.Severity) - int(a.Severity) })
 	return out, nil
+}
+
+// shareRemedies gives the findings about too large messages the remedies of
+// what makes them so large, where the same operator has such a finding.
+func shareRemedies(list []Finding) {
+	for i := range list {
+		f := &list[i]
+		if f.Rule != "deployment-over-framesize" && f.Rule != "acknowledge-over-framesize" {
+			continue
+		}
+		for _, g := range list {
+			if g.Target.Op != f.Target.Op || g.Rule != unionMultipliedID && g.Rule != legacyStateID {
+				continue
+			}
+			for _, sel := range g.Remedy {
+				if !slices.Contains(f.Remedy, sel) {
+					f.Remedy = append(f.Remedy, sel)
+				}
+			}
+		}
+		if len(f.Remedy) > 0 {
+			f.Action = "Remove what makes it so large: " + firstOf(f.Remedy, 2) + "."
+		}
+	}
 }
 
 // operatorName is what sentences call an operator.
