@@ -78,11 +78,11 @@ const (
 	Lockable      // element
 	SharedBufferEdge
 	SharedBufferNode
-	Pojo  // Pojo
-	Kryo  // Kryo
-	Enum  // Enum
-	Value // user-defined bytes; Class
-	Avro  // Class, Schema
+	Pojo      // Pojo
+	Kryo      // Kryo
+	Enum      // Enum
+	UserValue // user-defined bytes; Type
+	Avro      // Class, Schema
 	RowData
 	BinaryRowData // Size: arity
 	DecimalData   // Size: precision, Scale

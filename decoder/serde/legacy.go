@@ -18,7 +18,7 @@ func buildLegacyBodies() map[string]func(*Reader, *Snapshot) {
 		pkgBase + "EnumSerializer$EnumSerializerConfigSnapshot":                   legacyEnum,
 		pkgScala + "EnumValueSerializer$ScalaEnumSerializerConfigSnapshot":        legacyScalaEnum,
 		pkgJava + "kryo.KryoSerializer$KryoSerializerConfigSnapshot":              legacyRegistrations(Kryo),
-		pkgJava + "ValueSerializer$ValueSerializerConfigSnapshot":                 legacyRegistrations(Value),
+		pkgJava + "ValueSerializer$ValueSerializerConfigSnapshot":                 legacyRegistrations(UserValue),
 		pkgJava + "CopyableValueSerializer$CopyableValueSerializerConfigSnapshot": legacyValue,
 		pkgJava + "PojoSerializer$PojoSerializerConfigSnapshot":                   legacyPojo,
 	}
@@ -126,7 +126,7 @@ func legacyRegistrations(kind Kind) func(*Reader, *Snapshot) {
 }
 
 func legacyValue(r *Reader, s *Snapshot) {
-	s.Kind = Value
+	s.Kind = UserValue
 	typePayload(r, s)
 }
 

@@ -3,6 +3,7 @@ package serde
 import (
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"chkscope/decoder"
 )
@@ -49,6 +50,8 @@ type Snapshot struct {
 	Pojo        *PojoType
 	KryoType    *KryoType
 	EnumType    *EnumType
+
+	codec atomic.Pointer[codec] // to read values, made when first needed
 }
 
 // JavaObjectRef is a Java object stream inside a payload and the class of its
