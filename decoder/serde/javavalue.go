@@ -46,7 +46,7 @@ func (j *javaValues) value(n javaobj.Node) Value {
 		v := Value{Form: Pairs}
 		for key, value := range entries {
 			if v.N++; j.d.left.Values > 0 {
-				v.Items = append(v.Items, j.value(key), j.value(value))
+				v.Items = append(v.Items, j.value(key.Node), j.value(value.Node))
 			} else {
 				v.Cut = true
 			}
@@ -57,7 +57,7 @@ func (j *javaValues) value(n javaobj.Node) Value {
 		v := Value{Form: Sequence}
 		for e := range elements {
 			if v.N++; j.d.left.Values > 0 {
-				v.Items = append(v.Items, j.value(e))
+				v.Items = append(v.Items, j.value(e.Node))
 			} else {
 				v.Cut = true
 			}
