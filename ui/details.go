@@ -293,6 +293,9 @@ func spacedHex(p []byte) string {
 
 // sidePane is the details at the right.
 func (a *App) sidePane(w, h int) []string {
+	if a.tree.list == nil {
+		return nil // nothing is loaded yet
+	}
 	lines := a.allDetails(a.tree.here(), w)
 	if len(lines) > h {
 		lines = a.ellipsis(lines[:h], w)
