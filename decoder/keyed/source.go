@@ -26,6 +26,7 @@ type source struct {
 	r, w  int
 	pos   int64 // bytes that were given
 	tee   io.Writer
+	ended bool // nothing behind the buffer
 	err   error
 }
 
@@ -38,7 +39,7 @@ func newSource(in decoder.Input, s decoder.Span, framed bool, path string) *sour
 // reset begins another stretch with the same buffers.
 func (c *source) reset(in decoder.Input, s decoder.Span, framed bool, path string) {
 	c.in, c.path, c.plain, c.off, c.end = in, path, !framed, s.Off, s.End()
-	c.r, c.w, c.pos, c.tee, c.err = 0, 0, 0, nil, nil
+	c.r, c.w, c.pos, c.tee, c.ended, c.err = 0, 0, 0, nil, false, nil
 	if !framed {
 		return
 	}
@@ -66,12 +67,18 @@ func (c *source) fail(expected, found string, cause error) {
 // need makes n bytes stand in the buffer.
 func (c *source) need(n int, what string) bool {
 	for c.err == nil && c.w-c.r < n {
-		c.fill(n, what)
+		if c.ended {
+			c.fail(fmt.Sprintf("%s (%d bytes)", what, n), fmt.Sprintf("end after %d bytes", c.w-c.r), io.ErrUnexpectedEOF)
+			break
+		}
+		c.fill(n)
 	}
 	return c.err == nil
 }
 
-func (c *source) fill(n int, what string) {
+// fill gets more bytes, where possible up to n; ended is set where there are
+// none.
+func (c *source) fill(n int) {
 	if c.r > 0 {
 		c.w = copy(c.buf, c.buf[c.r:c.w])
 		c.r = 0
@@ -86,12 +93,9 @@ func (c *source) fill(n int, what string) {
 	}
 	k, err := c.read(c.buf[c.w:])
 	c.w += k
-	if k > 0 || err == nil {
-		return
-	}
 	if err == io.EOF {
-		c.fail(fmt.Sprintf("%s (%d bytes)", what, n), fmt.Sprintf("end after %d bytes", c.w-c.r), io.ErrUnexpectedEOF)
-	} else if c.err == nil {
+		c.ended = true
+	} else if err != nil && c.err == nil {
 		c.err = err
 	}
 }

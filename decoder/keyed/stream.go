@@ -45,7 +45,7 @@ type Stream struct {
 // Names are as for ParseHeader. On damage of the header the Stream is there too.
 func Open(in, meta decoder.Input, kind byte, h *metadata.KeyGroupsHandle, names []string) (*Stream, error) {
 	s := &Stream{In: in, Start: h.Start}
-	if err := s.readOffsets(meta, h); err != nil {
+	if err := s.readOffsets(meta, h, false); err != nil {
 		return s, err
 	}
 	limit := in.Size()
@@ -60,7 +60,9 @@ func Open(in, meta decoder.Input, kind byte, h *metadata.KeyGroupsHandle, names 
 	return s, err
 }
 
-func (s *Stream) readOffsets(meta decoder.Input, h *metadata.KeyGroupsHandle) error {
+// readOffsets reads the offsets of the handle. Those of raw state are -1 where a
+// group has nothing, and may be 0.
+func (s *Stream) readOffsets(meta decoder.Input, h *metadata.KeyGroupsHandle, raw bool) error {
 	n := h.Offsets.Len()
 	if n > maxGroups || n != int64(h.Number) {
 		return damage(meta, h.Offsets.Span.Off, "key-group offsets", fmt.Sprintf("%d offsets, at most %d", h.Number, maxGroups), fmt.Sprint(n), nil)
@@ -70,10 +72,13 @@ func (s *Stream) readOffsets(meta decoder.Input, h *metadata.KeyGroupsHandle) er
 		return err
 	}
 	for i, off := range s.Offsets {
+		if raw && off == -1 {
+			continue
+		}
 		if off < 0 || off > s.In.Size() {
 			return damage(s.In, off, s.path(i), fmt.Sprintf("offset between 0 and %d", s.In.Size()), fmt.Sprint(off), nil)
 		}
-		if off > 0 {
+		if off > 0 || raw {
 			s.sorted = append(s.sorted, off)
 		}
 	}
@@ -113,10 +118,13 @@ func (s *Stream) Groups() int { return len(s.Offsets) }
 // Extent is where the data of group i lies, up to the next group or the end of
 // the stream; empty where it has none.
 func (s *Stream) Extent(i int) decoder.Span {
-	off := s.Offsets[i]
-	if off == 0 {
+	if s.Offsets[i] == 0 {
 		return decoder.Span{}
 	}
+	return s.extent(s.Offsets[i])
+}
+
+func (s *Stream) extent(off int64) decoder.Span {
 	end := s.In.Size()
 	if k := sort.Search(len(s.sorted), func(k int) bool { return s.sorted[k] > off }); k < len(s.sorted) {
 		end = s.sorted[k]

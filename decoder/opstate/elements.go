@@ -96,14 +96,15 @@ func (s *Stream) dataReader(cut int64) func(off, end int64) ([]byte, int64, erro
 	}
 }
 
-// splitRun gives elements of a state of a broken stream, which lie in one run.
+// splitRun gives elements of a state of a broken stream, which lie in one run,
+// as their serializer splits it.
 func (s *Stream) splitRun(i int, from, to, cut int64, f func(Element) error) error {
 	off := s.places[i].first
 	var m *serde.StateMeta
 	if s.Header != nil {
 		m = s.Header.State(s.States[i].Name)
 	}
-	if s.Split == nil || m == nil {
+	if m == nil {
 		return damage(s.In, off, stateName(s.States[i].Name), "an offset for each element", fmt.Sprintf("one for %d elements", s.States[i].Offsets.Len()), ErrBroken)
 	}
 	run, n, err := s.dataReader(maxRun)(off, s.endOf(i, off, -1))
@@ -114,10 +115,7 @@ func (s *Stream) splitRun(i int, from, to, cut int64, f func(Element) error) err
 		return damage(s.In, off, stateName(m.Name), fmt.Sprintf("at most %d bytes to split", maxRun), fmt.Sprint(n), ErrBroken)
 	}
 	for k := int64(0); k < to; k++ {
-		n, err := s.Split(m, run)
-		if err == nil && (n < 0 || n > len(run)) {
-			err = io.ErrUnexpectedEOF
-		}
+		n, err := serde.Skip(m.Serializer(serde.ValueSerializer), run)
 		if err != nil {
 			return damage(s.In, off, fmt.Sprintf("%s / element %d", stateName(m.Name), k), "the end of the element", err.Error(), ErrBroken)
 		}

@@ -9,7 +9,6 @@ import (
 	"chkscope/decoder"
 	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/metadata"
-	"chkscope/decoder/serde"
 )
 
 // FuzzStream reads and rewrites streams with any offsets.
@@ -54,7 +53,6 @@ func FuzzStream(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.Split = func(_ *serde.StateMeta, p []byte) (int, error) { return min(len(p), 3), nil }
 		for i := range states {
 			s.Bytes(i)
 			s.MapEntries(i)

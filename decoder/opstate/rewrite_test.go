@@ -2,9 +2,13 @@ package opstate
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"chkscope/decoder"
@@ -155,5 +159,49 @@ func TestDropElements(t *testing.T) {
 	})
 	if edits < 50 {
 		t.Errorf("only %d edits", edits)
+	}
+}
+
+// TestBroken splits the lists of a stream that Flink cannot restore and writes
+// them as it can.
+func TestBroken(t *testing.T) {
+	facts, err := os.ReadFile(filepath.Join(realfiles.Dir(t), "lab/1.18-heap-snappy-broken/facts-intended.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	eachUse(t, []string{"lab/1.18-heap-snappy-broken"}, func(snap *realfiles.Snapshot, u metadata.StreamUse, in decoder.Input) {
+		s, err := Open(in, snap.In, u.OperatorHandle.States)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := s.Broken(); err != nil || !b {
+			return
+		}
+		var out bytes.Buffer
+		if _, err := s.Rewrite(&out, Edit{}); !errors.Is(err, ErrBroken) {
+			t.Errorf("a list with Kryo values is split: %v", err)
+		}
+		n, _, _ := rewrite(t, s, Edit{Drop: []string{"pending-orders"}})
+		if b, err := n.Broken(); err != nil || b {
+			t.Errorf("rewritten: broken %v, %v", b, err)
+		}
+		for name, elements := range contents(t, n) {
+			lists++
+			for _, e := range elements {
+				// Tuple2 of a short string and a long
+				k := int(e[0])
+				v := fmt.Sprintf("%s=(%s,%d)\n", name, e[1:k], binary.BigEndian.Uint64([]byte(e[k:])))
+				if want := fmt.Sprintf("list buffering#%d ", u.Subtask) + v; name == "buffered-elements" && !bytes.Contains(facts, []byte(want)) {
+					t.Errorf("%q is not in the facts", want)
+				}
+				if want := "union buffering " + v; name == "union-offsets" && !bytes.Contains(facts, []byte(want)) {
+					t.Errorf("%q is not in the facts", want)
+				}
+			}
+		}
+	})
+	if lists != 4 {
+		t.Errorf("%d lists", lists)
 	}
 }

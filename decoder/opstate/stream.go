@@ -9,7 +9,6 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
-	"chkscope/decoder/serde"
 )
 
 // maxSorted is how many offsets are held in memory where they do not ascend.
@@ -23,9 +22,6 @@ type Stream struct {
 	States []metadata.OperatorState
 	// Header is nil for raw operator state.
 	Header *Header
-	// Split gives the length of the first element in data, which may go on behind
-	// it. Only a Broken stream needs it.
-	Split func(m *serde.StateMeta, data []byte) (int, error)
 
 	places []place // by state, after index
 	sorted []int64 // all offsets, where the places do not tell
@@ -37,7 +33,8 @@ type Stream struct {
 type place struct{ first, last, end int64 }
 
 // ErrBroken is wrapped by errors about a stream of Flink 1.18.0 or 1.18.1 with
-// snapshot compression, where nothing tells the end of an element.
+// snapshot compression, where nothing but a serializer that is not understood
+// tells the end of an element.
 var ErrBroken = errors.New("all elements have the same offset (snapshot compression of Flink 1.18.0, 1.18.1)")
 
 // Open reads the header of the stream in, whose states and offsets are those of

@@ -39,50 +39,50 @@ const (
 	ShortArray
 	StringArray
 	JavaObject
-	TimeWindow    // i64 start, i64 end
-	CountWindow   // i64
-	StringData    // i32 length, UTF-8
-	DeweyNumber   // CEP
-	EventID       // CEP
-	KafkaTxn      // FlinkKafkaProducer transaction
-	KafkaContext  // FlinkKafkaProducer transactional ids
-	KafkaIDHint   // FlinkKafkaProducer next transactional id
-	Variant       // 2.x
-	Bitmap        // 2.x
-	UUID          // 2.x
-	List          // element; Flag: with a null mask
-	Set           // element
-	Map           // key, value
-	SortedMap     // key, value
-	NullAwareMap  // key, value
-	GenericArray  // element; Class
-	Either        // left, right
-	Option        // value
-	Try           // value, throwable
-	Traversable   // element; Class: source of the builder
-	Tuple         // fields; Class (tuples and case classes)
-	Row           // fields; Flag: with row kind
-	Nullable      // value; Size: padding
-	TTL           // timestamp, value
-	TTLAware      // value; Flag: it is a TTL
-	Timer         // key, namespace
-	StreamElement // value
-	Union         // left, right
-	BufferEntry   // element
-	TwoPhase      // transaction, context; Flag: pending transaction flagged
-	RawValue      // value
-	WindowKey     // row
-	External      // internal value; Java: DataType; Flag: internal input
-	NFAState      // Dewey number, node id, event id; Flag: with previous timestamp
-	NodeID        // event id, page name
-	Lockable      // element
-	SharedBufferEdge
-	SharedBufferNode
-	Pojo      // Pojo
-	Kryo      // Kryo
-	Enum      // Enum
-	UserValue // user-defined bytes; Type
-	Avro      // Class, Schema
+	TimeWindow       // i64 start, i64 end
+	CountWindow      // i64
+	StringData       // i32 length, UTF-8
+	DeweyNumber      // CEP
+	EventID          // CEP
+	KafkaTxn         // FlinkKafkaProducer transaction
+	KafkaContext     // FlinkKafkaProducer transactional ids
+	KafkaIDHint      // FlinkKafkaProducer next transactional id
+	Variant          // 2.x
+	Bitmap           // 2.x
+	UUID             // 2.x
+	List             // element; Flag: with a null mask
+	Set              // element
+	Map              // key, value
+	SortedMap        // key, value
+	NullAwareMap     // key, value
+	GenericArray     // element; Class
+	Either           // left, right
+	Option           // value
+	Try              // value, throwable
+	Traversable      // element; Class: source of the builder
+	Tuple            // fields; Class (tuples and case classes)
+	Row              // fields; Flag: with row kind
+	Nullable         // value; Size: padding
+	TTL              // timestamp, value
+	TTLAware         // value; Flag: it is a TTL
+	Timer            // key, namespace
+	StreamElement    // value
+	Union            // left, right
+	BufferEntry      // element
+	TwoPhase         // transaction, context; Flag: pending transaction flagged
+	RawValue         // value
+	WindowKey        // row
+	External         // internal value; Java: DataType; Flag: internal input
+	NFAState         // Dewey number, node id, event id; Flag: with previous timestamp
+	NodeID           // event id
+	Lockable         // element
+	SharedBufferEdge // node id, Dewey number
+	SharedBufferNode // edge
+	Pojo             // Pojo
+	Kryo             // Kryo
+	Enum             // Enum
+	UserValue        // user-defined bytes; Type
+	Avro             // Class, Schema
 	RowData
 	BinaryRowData // Size: arity
 	DecimalData   // Size: precision, Scale

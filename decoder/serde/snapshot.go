@@ -339,7 +339,8 @@ func (r *Reader) serBytes() *JavaObjectRef {
 func (r *Reader) SerBytes() *Snapshot {
 	s := r.node(Serializer)
 	s.Java = r.serBytes()
-	return r.done(ofSerializer(s))
+	r.tell(s)
+	return r.done(s)
 }
 
 // JavaSerializer reads a serializer that stands as a jobj of its own.
@@ -348,19 +349,8 @@ func (r *Reader) JavaSerializer() *Snapshot {
 	if j := r.java(); r.ok() {
 		s.Java = &j
 	}
-	return r.done(ofSerializer(s))
-}
-
-// ofSerializer fills in what the class of a serializer tells.
-func ofSerializer(s *Snapshot) *Snapshot {
-	if s.Java != nil {
-		s.SerializerClass = s.Java.Class
-		s.Kind = serializerKind(s.SerializerClass)
-	}
-	if s.Kind == Unknown {
-		s.Why = "only the Java-serialized serializer is stored"
-	}
-	return s
+	r.tell(s)
+	return r.done(s)
 }
 
 // java reads a jobj.
@@ -420,8 +410,15 @@ func (r *Reader) slot(ser, snap, end int) *Snapshot {
 			}
 		}
 	}
-	if s != nil && s.Kind == Unknown && !s.Opaque && len(s.Nested) == 0 {
+	switch {
+	case s == nil || s.Opaque:
+	case s.Kind == Unknown && len(s.Nested) == 0:
 		s.Kind = serializerKind(s.SerializerClass)
+	case s.Kind == Nullable && s.Size < 0 && s.Java != nil:
+		o := Snapshot{Java: s.Java}
+		if r.tell(&o); o.Kind == Nullable {
+			s.Size, s.Why = o.Size, ""
+		}
 	}
 	return s
 }
