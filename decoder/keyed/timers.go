@@ -123,9 +123,6 @@ func (c *source) service(t *TimerService, version int32) {
 		default:
 			t.Key, t.Namespace = r.JavaSerializer(), r.JavaSerializer()
 		}
-		if r.Short() {
-			return 0, io.ErrUnexpectedEOF
-		}
 		return int(r.Off() - c.at()), r.Err()
 	})
 }
@@ -160,8 +157,8 @@ func (c *source) timers(t *TimerService, n int64) bool {
 const maxParsed = 64 << 20
 
 // parse reads a structure of unknown length: f gives its length in b, which ends
-// somewhere behind it, or io.ErrUnexpectedEOF where more is needed. Partial says
-// whether there is more.
+// somewhere behind it. Partial says that there is more: f is then called again
+// with more where it fails.
 func (c *source) parse(what string, f func(b []byte, partial bool) (int, error)) {
 	for c.err == nil {
 		b := c.buf[c.r:c.w]
@@ -171,7 +168,7 @@ func (c *source) parse(what string, f func(b []byte, partial bool) (int, error))
 		case err == nil:
 			c.take(n, what)
 			return
-		case !errors.Is(err, io.ErrUnexpectedEOF) || !partial:
+		case !partial:
 			var d *decoder.Error
 			if errors.As(err, &d) {
 				c.err = err

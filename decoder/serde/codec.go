@@ -115,7 +115,7 @@ func compile(t *Snapshot, depth int, n *int) *codec {
 // arities are how many nested types values of a kind need.
 var arities = map[Kind]int{List: 1, Set: 1, NullAwareMap: 2, SortedMap: 2, GenericArray: 1, Either: 2, Option: 1, Try: 2,
 	Traversable: 1, Nullable: 1, TTL: 2, TTLAware: 1, Timer: 2, StreamElement: 1, Union: 2, BufferEntry: 1, TwoPhase: 2,
-	RawValue: 1, WindowKey: 1, External: 1, NFAState: 3, NodeID: 2, Lockable: 1, SharedBufferEdge: 2, SharedBufferNode: 1}
+	RawValue: 1, WindowKey: 1, External: 1, NFAState: 3, NodeID: 1, Lockable: 1, SharedBufferEdge: 2, SharedBufferNode: 1}
 
 // tails gives for each kid the width of all behind it, -1 where that differs.
 func tails(kids []*codec) []int {
