@@ -70,6 +70,8 @@ func (a *application) run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.takeBack(ctx))
 	}
+	// It is proved: what is left takes no time, and a cancel comes too late.
+	ctx = context.WithoutCancel(ctx)
 	r := &Result{Plan: a.plan, Proof: *proof}
 	if r.ReportFile, err = a.writeReport(ctx, r); err != nil {
 		return nil, err
@@ -204,7 +206,7 @@ func (a *application) copy(ctx context.Context, j *copyJob) error {
 // it was not any more, after reading both.
 func (a *application) keep(ctx context.Context, j *copyJob, size int64) error {
 	a.meter.add(size)
-	if _, known := a.dest.sums[j.name]; known {
+	if _, known := a.dest.sum(j.name); known {
 		return nil
 	}
 	length := int64(-1)

@@ -18,32 +18,65 @@ import (
 	"chkscope/storage"
 )
 
-// corpusFiles lists every `_metadata` of real Flink, or skips.
-func corpusFiles(t testing.TB) []string {
+// repository is the directory of go.mod.
+func repository(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the package")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// fixture is the `_metadata` of a snapshot that is committed with the code.
+func fixture(t testing.TB, name string) string {
+	list := metadataBelow(t, filepath.Join(repository(t), "conformance", "testdata", name))
+	if len(list) != 1 {
+		t.Fatalf("fixture %s: %d snapshots", name, len(list))
+	}
+	return list[0]
+}
+
+// realFiles lists every `_metadata` of real Flink: the fixtures, and the corpus
+// beside the repository where that is there and -short is not given.
+func realFiles(t testing.TB) []string {
+	root := repository(t)
+	list := metadataBelow(t, filepath.Join(root, "conformance", "testdata"))
+	if testing.Short() {
+		return list
+	}
+	// A worktree of the repository may lie one folder deeper.
+	for _, p := range []string{"../shared/corpus", "../../shared/corpus"} {
+		if p = filepath.Join(root, p); exists(p) {
+			return append(list, metadataBelow(t, p)...)
 		}
 	}
-	root := filepath.Join(dir, "..", "shared", "corpus")
-	if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
-		if _, err := os.Stat(root); err != nil {
-			root = filepath.Join(filepath.Dir(real), "shared", "corpus")
-		}
-	}
+	t.Log("the corpus ../shared/corpus is missing: only the fixtures are tested")
+	return list
+}
+
+func exists(p string) bool {
+	_, err := os.Stat(p)
+	return err == nil
+}
+
+func metadataBelow(t testing.TB, dir string) []string {
 	var list []string
-	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "_metadata" {
 			list = append(list, p)
 		}
 		return err
 	})
 	if err != nil {
-		t.Skipf("the corpus of real files is missing: %v", err)
+		t.Fatal(err)
 	}
 	return list
 }
@@ -84,14 +117,19 @@ func corpusStore(path string) *storage.Router {
 	return storage.New(storage.Options{})
 }
 
-// eachSnapshot opens every snapshot of the corpus that can be pruned.
+// eachSnapshot opens every real snapshot that can be pruned.
 func eachSnapshot(t *testing.T, f func(name string, s *model.Snapshot, tree *model.Tree)) {
-	for _, path := range corpusFiles(t) {
+	for _, path := range realFiles(t) {
 		s, tree := open(t, path)
 		if s == nil || s.Meta.Version < 2 || hasLegacy(s) {
 			continue
 		}
-		_, name, _ := strings.Cut(path, "/corpus/")
+		name := path
+		for _, root := range []string{"/corpus/", "/testdata/"} {
+			if _, rest, ok := strings.Cut(name, root); ok {
+				name = rest
+			}
+		}
 		f(name, s, tree)
 	}
 }

@@ -45,6 +45,9 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 	if err := c.sameRecords(what, src.In, kept(src.Header.States, gone), out.In, out.Header.States); err != nil {
 		return err
 	}
+	if err := c.sameKeySerializer(what, src, out); err != nil {
+		return err
+	}
 	sums, err := contents(src)
 	if err != nil {
 		return err
@@ -67,6 +70,24 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 		}
 	}
 	return nil
+}
+
+// sameKeySerializer compares what stands before the records of a header: the
+// version, and the key serializer behind the compression flag.
+func (c *cell) sameKeySerializer(what string, src, out *keyed.Stream) error {
+	x, y := src.Header, out.Header
+	if x.Version != y.Version || y.Compressed || len(x.States) == 0 || len(y.States) == 0 {
+		c.p.wrong("%s: the header of its stream differs", what)
+		return nil
+	}
+	from := int64(4)
+	if x.Version >= 4 {
+		from = 5
+	}
+	until := func(h *keyed.Header) decoder.Span {
+		return decoder.Span{Off: from, Len: h.States[0].Span.Off - 2 - from}
+	}
+	return c.p.equalBytes(what+": its key serializer", src.In, until(x), out.In, until(y))
 }
 
 func kept(states []serde.StateMeta, gone map[string]bool) []serde.StateMeta {
