@@ -87,6 +87,31 @@ func BenchmarkRewrite(b *testing.B) {
 	}
 }
 
+// BenchmarkHeapSizes counts entries of a Long key and a Tuple2 of String and
+// Long, 47 bytes each.
+func BenchmarkHeapSizes(b *testing.B) {
+	of := func(k serde.Kind, nested ...*serde.Snapshot) *serde.Snapshot {
+		return &serde.Snapshot{Kind: k, Nested: nested}
+	}
+	s := heapStream(of(serde.Tuple, of(serde.String), of(serde.Long)))
+	s.Header.Key = of(serde.Long)
+	one := append(make([]byte, 9), 30)
+	one = append(append(one, "a string of 29 characters abc"...), 0, 0, 0, 0, 0, 0, 0, 1)
+	p := repeated{head: append(make([]byte, 4), 0, 0, 0, 5, 0, 0), times: 1 << 12}
+	for range 1 << 11 {
+		p.body = append(p.body, one...)
+	}
+	p.head = binary.BigEndian.AppendUint32(p.head, 1<<23)
+	s.In = p
+	b.SetBytes(p.Size())
+	b.ReportAllocs()
+	for b.Loop() {
+		if z, err := s.Sizes(0, nil); err != nil || z[0].Entries != 1<<23 || z[0].Bytes != 6+int64(len(one))<<23 {
+			b.Fatal(z, err)
+		}
+	}
+}
+
 // TestHugeGroup takes a state of 1 GB out of one group, walks over a value of
 // 2 GB, and looks at what memory is taken.
 func TestHugeGroup(t *testing.T) {

@@ -8,19 +8,31 @@ import (
 // endOfGroup stands in place of the id of the next segment.
 const endOfGroup = 0xFFFF
 
-// Entry is an entry of a canonical stream.
+// Entry is an entry of a stream.
+//
+// In canonical layout Key is the composite key: it begins with the key group, and
+// the flag in its first byte is cleared; that of a queue is key group and
+// element. In heap layout Key is the key alone, or the element of a queue.
 type Entry struct {
 	State int // id: the place in Header.States
-	// Key and Value are the first bytes, up to the cut, valid during the call. The
-	// flag in the first byte of the key is cleared: it begins with the key group.
-	Key, Value       []byte
-	KeyLen, ValueLen int64
+	// The first bytes, up to the cut, valid during the call. Namespace is nil in
+	// canonical layout and for queues.
+	Namespace, Key, Value []byte
+	KeyLen, ValueLen      int64 // of the whole
 }
 
-// Walk calls f for every entry of group i of a canonical stream, with keys and
-// values cut to cut bytes, and gives where the group ends. Dead bytes may be
-// between there and the end of its Extent.
+// Walk calls f for every entry of group i, with keys and values cut to cut
+// bytes, and gives where the group ends. Dead bytes may be between there and the
+// end of its Extent.
+//
+// In heap layout nothing but the serializers tells where an entry ends: the error
+// wraps serde.ErrOpaque at the first that does not. What follows it in the group
+// is lost; in a compressed stream only what follows it of the same state.
 func (s *Stream) Walk(i int, cut int, f func(Entry) error) (end int64, err error) {
+	if s.Layout == Heap {
+		w := heapWalker{s: s, cut: cut, entry: f}
+		return w.group(i)
+	}
 	w := walker{states: len(s.Header.States), cut: cut, entry: f}
 	return s.walk(&w, i)
 }
@@ -128,8 +140,8 @@ func (w *walker) readLong(e *Entry) bool {
 	return last
 }
 
-// StateSize is what one state has in a canonical group: Bytes are those of its
-// segment, decompressed.
+// StateSize is what one state has in a group: Bytes are those of its segment or
+// block, decompressed.
 type StateSize struct {
 	Entries, Bytes           int64
 	LargestKey, LargestValue int64
@@ -138,14 +150,28 @@ type StateSize struct {
 func (z *StateSize) add(e Entry) {
 	z.Entries++
 	z.Bytes += 8 + e.KeyLen + e.ValueLen
+	z.largest(e)
+}
+
+func (z *StateSize) largest(e Entry) {
 	z.LargestKey, z.LargestValue = max(z.LargestKey, e.KeyLen), max(z.LargestValue, e.ValueLen)
 }
 
-// Sizes counts entries and bytes of each state in group i of a canonical stream,
-// by id. Into is added to where it is not nil, else made.
+// Sizes counts entries and bytes of each state in group i, by id. Into is added
+// to where it is not nil, else made. Errors in heap layout are as those of Walk:
+// what was counted before is given too, with the number of entries but no bytes
+// of the state where it stopped.
 func (s *Stream) Sizes(i int, into []StateSize) ([]StateSize, error) {
 	if into == nil {
 		into = make([]StateSize, len(s.Header.States))
+	}
+	if s.Layout == Heap {
+		w := heapWalker{s: s}
+		w.entry = func(e Entry) error { into[e.State].largest(e); return nil }
+		w.begin = func(id int, n int64) { into[id].Entries += n }
+		w.finish = func(id int, bytes int64) { into[id].Bytes += bytes }
+		_, err := w.group(i)
+		return into, err
 	}
 	w := walker{states: len(s.Header.States)}
 	w.segment = func(id int) error { into[id].Bytes += 2; return nil }

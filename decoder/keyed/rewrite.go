@@ -3,19 +3,13 @@ package keyed
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
 )
 
-// ErrLayout is wrapped by errors about an edit that the layout of a stream does
-// not allow.
-var ErrLayout = errors.New("not possible in this layout")
-
-// Edit is what Rewrite takes out of a canonical stream.
+// Edit is what Rewrite takes out of a stream.
 type Edit struct {
 	// Drop are names of states that go with their records; the ids of the states
 	// behind them become smaller.
@@ -32,21 +26,37 @@ type Rewritten struct {
 	Removed []StateSize      // what was taken out, by id in the old header
 }
 
-// Rewrite writes a canonical stream without what e takes out. What stays is
-// copied byte for byte. A compressed stream is written uncompressed. Nothing but
-// a buffer is held in memory. Names that the header does not have are ignored.
+// Rewrite writes the stream without what e takes out. What stays is copied byte
+// for byte. A compressed stream is written uncompressed. Nothing but a buffer is
+// held in memory. Names that the header does not have are ignored.
+//
+// A heap stream that is not compressed needs the end of every entry in front of
+// what changes in a group: the error wraps serde.ErrOpaque where a serializer
+// does not tell.
 func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
-	if s.Layout != Canonical {
-		return nil, fmt.Errorf("%s: rewrite of a %s stream: %w", s.In.Name(), s.Layout, ErrLayout)
-	}
-	out := &output{w: bufio.NewWriterSize(w, 1<<20)}
+	out := newOutput(w)
 	plan := s.plan(e)
 	if err := s.writeHeader(out, plan); err != nil {
 		return nil, err
 	}
 	res := &Rewritten{Records: plan.records, Removed: make([]StateSize, len(plan.ids))}
+	rewrite := s.rewriteCanonical
+	if s.Layout == Heap {
+		rewrite = s.rewriteHeap
+	}
+	offsets, err := rewrite(out, plan, res.Removed)
+	if err != nil {
+		return nil, err
+	}
+	res.Offsets, res.Size = metadata.NewOffsets(offsets), out.n
+	return res, out.w.Flush()
+}
+
+// rewriteCanonical writes the groups of a canonical stream without what the plan
+// takes out and gives their offsets.
+func (s *Stream) rewriteCanonical(out *output, plan plan, removed []StateSize) ([]int64, error) {
 	offsets := make([]int64, len(s.Offsets))
-	walk := s.copier(out, plan, res.Removed)
+	walk := s.copier(out, plan, removed)
 	for i := range s.Offsets {
 		start := out.n
 		if _, err := s.walk(walk, i); err != nil {
@@ -60,8 +70,7 @@ func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
 			return nil, err
 		}
 	}
-	res.Offsets, res.Size = metadata.NewOffsets(offsets), out.n
-	return res, out.w.Flush()
+	return offsets, nil
 }
 
 // output counts what is written.
@@ -69,6 +78,8 @@ type output struct {
 	w *bufio.Writer
 	n int64
 }
+
+func newOutput(w io.Writer) *output { return &output{w: bufio.NewWriterSize(w, 1<<20)} }
 
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
@@ -79,12 +90,14 @@ func (o *output) Write(p []byte) (int, error) {
 // plan is what becomes of each state.
 type plan struct {
 	ids     []int  // new id, -1: its entries go
+	place   []int  // new id of the record
 	drop    []bool // its record goes
 	records int
 }
 
 func (s *Stream) plan(e Edit) plan {
-	p := plan{ids: make([]int, len(s.Header.States)), drop: make([]bool, len(s.Header.States))}
+	n := len(s.Header.States)
+	p := plan{ids: make([]int, n), place: make([]int, n), drop: make([]bool, n)}
 	drop, cut := map[string]bool{}, map[string]bool{}
 	for _, n := range e.Drop {
 		drop[n] = true
@@ -93,7 +106,7 @@ func (s *Stream) plan(e Edit) plan {
 		cut[n] = true
 	}
 	for i, m := range s.Header.States {
-		p.ids[i] = p.records
+		p.ids[i], p.place[i] = p.records, p.records
 		if p.drop[i] = drop[m.Name]; !p.drop[i] {
 			p.records++
 		}

@@ -41,6 +41,8 @@ type Reader struct {
 	base int64 // offset of buf[0]
 	out  []byte
 	rest []byte // decoded, not yet given by Read
+	one  bool   // ends before the second identifier
+	seen bool   // the first identifier was
 }
 
 // NewReader reads from off up to end, both where a chunk begins.
@@ -50,7 +52,14 @@ func NewReader(in decoder.Input, off, end int64) *Reader {
 
 // Reset goes on at off up to end, with the same buffers.
 func (r *Reader) Reset(off, end int64) {
-	r.off, r.end, r.rest = off, min(end, r.in.Size()), nil
+	r.off, r.end, r.rest, r.one, r.seen = off, min(end, r.in.Size()), nil, false, false
+}
+
+// ResetOne is Reset for one framed stream, which ends before the next identifier
+// or at end. Off then tells where the next one begins.
+func (r *Reader) ResetOne(off, end int64) {
+	r.Reset(off, end)
+	r.one = true
 }
 
 // Off is where the next chunk begins.
@@ -97,6 +106,8 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 		kind, n := h[0], int(h[1])|int(h[2])<<8|int(h[3])<<16
 		switch {
+		case kind == 0xff && r.one && r.seen:
+			return nil, io.EOF
 		case kind == 0xff:
 			id, err := r.bytes(at, min(4+n, len(Identifier)))
 			if err != nil {
@@ -105,7 +116,7 @@ func (r *Reader) Next() ([]byte, error) {
 			if string(id) != Identifier || n != len(Identifier)-4 {
 				return nil, r.damage(at, "identifier sNaPpY", fmt.Sprintf("% x", id), nil)
 			}
-			r.off = at + int64(4+n)
+			r.off, r.seen = at+int64(4+n), true
 		case kind >= 0x80:
 			if int64(4+n) > r.end-at {
 				return nil, r.damage(at, fmt.Sprintf("%d bytes", 4+n), fmt.Sprintf("end after %d", r.end-at), io.ErrUnexpectedEOF)

@@ -50,6 +50,21 @@ func TestReadsWhatSnappyWrites(t *testing.T) {
 	}
 }
 
+func TestOneAfterTheOther(t *testing.T) {
+	a, b := sample(100000), sample(5)
+	in := decoder.Bytes{Data: append(append(framed(t, a), Identifier...), framed(t, b)...), Label: "test"}
+	r := NewReader(in, 0, 0)
+	for _, want := range [][]byte{a, nil, b} {
+		r.ResetOne(r.Off(), in.Size())
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, not %d: %v", len(got), len(want), err)
+		}
+	}
+	if r.Off() != in.Size() {
+		t.Errorf("ends at %d of %d", r.Off(), in.Size())
+	}
+}
+
 func TestDamage(t *testing.T) {
 	good := framed(t, sample(1000))
 	for cut := 1; cut < len(good); cut++ {
