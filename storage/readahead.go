@@ -22,7 +22,7 @@ type span struct{ from, to int64 }
 const (
 	jumpsKept   = 16
 	longestGap  = 4 << 10 // what is left out within one run
-	firstDepth  = 2
+	firstDepth  = 4
 	deepest     = 64
 	aheadBegins = 64 << 10 // length of a run from which on it is taken for sequential
 )
@@ -102,8 +102,8 @@ func (a *readAhead) strided() []span {
 		if i < a.frontier {
 			continue
 		}
-		if s.from >= s.to || bytes+s.to-s.from > budget {
-			break
+		if s.from >= s.to || bytes+s.to-s.from > budget || i >= firstDepth && spread < a.longest && slack > 4*a.longest {
+			break // what is left is too far off to aim at
 		}
 		bytes += s.to - s.from
 		all = append(all, s)

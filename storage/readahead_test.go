@@ -44,11 +44,11 @@ func TestReadAhead(t *testing.T) {
 		rounds int
 		bytes  int64
 	}{
-		{"equal arrays", func(int) int64 { return 1_300_000 }, 7, 7 << 20},
+		{"equal arrays", func(int) int64 { return 1_300_000 }, 6, 7 << 20},
 		{"few large arrays", func(int) int64 { return 10_000_000 }, 4, 1 << 20},
-		{"two states", func(i int) int64 { return []int64{1_300_000, 700_000}[i%2] }, 8, 10 << 20},
+		{"two states", func(i int) int64 { return []int64{1_300_000, 700_000}[i%2] }, 8, 11 << 20},
 		{"three states", func(i int) int64 { return []int64{1_300_000, 500_000, 900_000}[i%3] }, 9, 13 << 20},
-		{"nearly equal", func(int) int64 { return 1_300_000 + r.Int63n(8000) }, 9, 40 << 20},
+		{"nearly equal", func(int) int64 { return 1_300_000 + r.Int63n(8000) }, 8, 45 << 20},
 		{"at random", func(int) int64 { return 100_000 + r.Int63n(4_000_000) }, 45, size},
 		{"sequential", func(int) int64 { return window }, 30, size},
 	} {

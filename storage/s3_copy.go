@@ -46,7 +46,6 @@ func (s *s3Store) Copy(ctx context.Context, src string, off, length int64, dst s
 	}
 	sum, err := u.copyParts(from, off, length, progress)
 	if err != nil {
-		u.cancel()
 		u.abort()
 	}
 	return sum, err

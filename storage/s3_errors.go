@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"unicode"
 
 	"chkscope/model/store"
@@ -56,7 +58,7 @@ func (s *s3Store) credentialsError(e *Error, code string, err error) bool {
 	switch {
 	case errors.As(err, &noProfile):
 		e.Problem, e.Hint = fmt.Sprintf("the profile %q is in neither of the AWS configuration files", noProfile.Profile), "aws configure list-profiles"
-	case code == "InvalidAccessKeyId":
+	case code == "InvalidAccessKeyId", code == "XAdminUserNotFound": // the latter is versitygw's
 		e.Problem, e.Hint = "S3 does not know the access key of the credentials", "they may be for another account or another S3 store (--s3-endpoint); --s3-profile chooses others"
 	case code == "SignatureDoesNotMatch":
 		e.Problem, e.Hint = "the secret key does not fit the access key", "look at AWS_SECRET_ACCESS_KEY or the profile; a proxy that changes requests does this too"
@@ -95,7 +97,7 @@ func (s *s3Store) placeError(e *Error, at s3Place, code string, status int) bool
 		e.Hint = "look at its name; a bucket of another S3 store needs --s3-endpoint"
 	case code == "InvalidBucketName":
 		e.Problem = fmt.Sprintf("%q is not a name that a bucket can have", at.bucket)
-	case code == "NoSuchKey", status == http.StatusNotFound && code != "NoSuchUpload":
+	case code == "NoSuchKey", code == "NotFound", status == http.StatusNotFound && code == "":
 		e.Kind, e.Problem = store.ErrNotExist, "it does not exist"
 	case code == "PermanentRedirect", code == "AuthorizationHeaderMalformed", code == "IllegalLocationConstraintException",
 		status == http.StatusMovedPermanently, code == "TemporaryRedirect":
@@ -166,15 +168,21 @@ func (s *s3Store) connectionError(e *Error, err error) {
 		e.Problem, e.Hint = "the certificate is not valid for this host", "look at --s3-endpoint; --s3-path-style keeps the bucket out of the host name"
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		e.Problem, e.Hint = "the endpoint does not speak TLS", "write it as http://…"
-	case strings.Contains(err.Error(), "connection refused"):
+	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Problem, e.Hint = "nothing answers at the endpoint", "look at --s3-endpoint and whether the store runs"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		e.Problem, e.Hint = fmt.Sprintf("no answer in time, tried %d times", s.o.Attempts), "look at the network, a proxy (HTTPS_PROXY) or the endpoint"
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), strings.Contains(err.Error(), "connection reset"):
+	case isCut(err):
 		e.Problem, e.Hint = fmt.Sprintf("the connection was cut each of %d times", s.o.Attempts), "look at the network or a proxy in between"
 	default:
-		e.Problem = "the request failed: " + s.scrub(innermost(err).Error())
+		e.Problem = "the request failed: " + s.scrub(lastPart(err))
 	}
+}
+
+// isCut: the other side, or what is in between, ended the connection.
+func isCut(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
 // passingProblem says why something is tried again.
@@ -204,14 +212,16 @@ func (s *s3Store) message(err error) string {
 	return s.scrub(api.ErrorMessage())
 }
 
-func innermost(err error) error {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err
-		}
+// lastPart is the text of the innermost error that still names a file.
+func lastPart(err error) string {
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return file.Error()
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
 	}
+	return err.Error()
 }
 
 // scrub makes one short line without secrets of text from elsewhere.
@@ -256,7 +266,7 @@ func (s *s3Store) secrets() []string {
 	if c == nil {
 		return nil
 	}
-	return slices.DeleteFunc([]string{c.SecretAccessKey, c.SessionToken, c.AccessKeyID}, func(s string) bool { return s == "" })
+	return slices.DeleteFunc([]string{c.SecretAccessKey, c.SessionToken, c.AccessKeyID}, func(s string) bool { return len(s) < 8 })
 }
 
 // hidden keeps err for errors.Is and errors.As but not its text, which may

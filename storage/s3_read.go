@@ -197,15 +197,13 @@ func (s *s3Store) Stat(ctx context.Context, uri string) (store.Info, error) {
 	}
 	below, listErr := s.listPages(ctx, "stat", uri, at.prefix(), 1, nil)
 	switch {
-	case listErr != nil && errors.Is(listErr, store.ErrNotExist):
-		return store.Info{}, listErr // no such bucket
 	case listErr == nil && (len(below) > 0 || at.key == ""):
 		info.Dir = true
 		return info, nil
-	case at.key == "":
-		return store.Info{}, listErr
+	case listErr == nil || at.key != "" && errorCode(listErr) == "AccessDenied":
+		return store.Info{}, err // who may not list was still told that the key is not there
 	}
-	return store.Info{}, err
+	return store.Info{}, listErr
 }
 
 // explain asks again with GET where HEAD was refused, since an answer to HEAD

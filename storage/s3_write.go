@@ -95,8 +95,10 @@ func (w *s3Writer) flush() error {
 		return w.stopped()
 	}
 	w.wg.Go(func() {
-		w.fail(w.sendPart(number, data))
-		<-w.free
+		defer func() { <-w.free }()
+		if err := w.sendPart(number, data); err != nil {
+			w.fail(err)
+		}
 	})
 	return nil
 }
@@ -138,11 +140,12 @@ func (w *s3Writer) Abort() error {
 	return w.drop()
 }
 
-// drop stops what is under way and removes the parts.
+// drop waits for what is under way and removes the parts.
 func (w *s3Writer) drop() error {
-	w.cancel()
 	w.wg.Wait()
-	return w.abort()
+	err := w.abort()
+	w.cancel()
+	return err
 }
 
 // upload is a new object on its way: a single PUT or a multipart upload.
@@ -182,13 +185,14 @@ func (u *upload) failure() error {
 	return u.err
 }
 
-// fail keeps the first error and stops the other parts.
+// fail keeps the first error, after which no part is begun. Those under way are
+// left to end: a server that has all of one makes it even when nobody waits for
+// the answer, and even after the upload was aborted.
 func (u *upload) fail(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if err != nil && u.err == nil {
+	if u.err == nil {
 		u.err = err
-		u.cancel()
 	}
 }
 
@@ -328,20 +332,40 @@ func (u *upload) settle(ctx context.Context, c *s3.Client, err error) error {
 	return &Error{Op: "write", URI: u.uri, Kind: store.ErrExist, Problem: "it exists already", Hint: "nothing is ever replaced: choose another destination", Err: u.s.hidden(err)}
 }
 
-// abort removes the parts, also when the context has ended.
+// abort removes the parts, also when the context has ended. A part that was on
+// its way may arrive at the server after that, so it asks whether the upload is
+// gone, and tries again.
 func (u *upload) abort() error {
 	if !u.begun() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), 20*time.Second)
 	defer cancel()
-	err := u.s.do(ctx, "remove", u.uri, func(ctx context.Context, c *s3.Client) error {
-		_, err := c.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id, RequestPayer: u.s.payer()})
-		if errorCode(err) == "NoSuchUpload" {
-			return nil
+	var err error
+	for range 3 {
+		var gone bool
+		if gone, err = u.abortOnce(ctx); err != nil || gone {
+			break
 		}
-		return err
-	})
+		time.Sleep(100 * time.Millisecond)
+	}
 	u.id = ""
 	return err
+}
+
+func (u *upload) abortOnce(ctx context.Context) (gone bool, err error) {
+	err = u.s.do(ctx, "remove", u.uri, func(ctx context.Context, c *s3.Client) error {
+		_, err := c.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id, RequestPayer: u.s.payer()})
+		if errorCode(err) == "NoSuchUpload" {
+			gone = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.ListParts(ctx, &s3.ListPartsInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id, RequestPayer: u.s.payer()})
+		gone = err != nil // it says that there is no such upload, or may not be asked
+		return nil
+	})
+	return gone, err
 }
