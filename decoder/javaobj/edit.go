@@ -14,13 +14,15 @@ type Edit struct {
 	prims map[uint32]string
 	body  map[uint32]Content
 	fresh []node // ids from len(s.nodes) on
+	// alias has the nodes that stand in the place of others.
+	alias map[uint32]uint32
 	// classes made by NewSubclass, with indexes from len(s.classes) on.
 	classes []*Class
 }
 
 // Edit begins a set of changes.
 func (s *Stream) Edit() *Edit {
-	return &Edit{s: s, kids: map[uint32][]uint32{}, prims: map[uint32]string{}, body: map[uint32]Content{}}
+	return &Edit{s: s, kids: map[uint32][]uint32{}, prims: map[uint32]string{}, body: map[uint32]Content{}, alias: map[uint32]uint32{}}
 }
 
 func (e *Edit) node(id uint32) *node {
@@ -57,7 +59,7 @@ func (e *Edit) contentOf(id uint32) Content {
 
 // Changed tells whether anything was edited.
 func (e *Edit) Changed() bool {
-	return len(e.kids)+len(e.prims)+len(e.body) > 0
+	return len(e.kids)+len(e.prims)+len(e.body)+len(e.alias) > 0
 }
 
 // of checks that n is a node of this stream and of that kind.
@@ -139,110 +141,13 @@ func (e *Edit) SetContent(n Node, c Content) error {
 	return nil
 }
 
-// Filter keeps of a java.util collection, map or array of objects (not of its
-// wrappers) what keep says, and tells how many elements or pairs are gone. Keep
-// gets the key and the value of a map, the element twice otherwise.
-func (e *Edit) Filter(n Node, keep func(key, value Node) bool) (int, error) {
-	if n.s == e.s && n.Kind() == Array && n.Class().elemSize() == 0 {
-		kept := e.filter(e.kidsOf(n.id), 1, keep)
-		gone := len(e.kidsOf(n.id)) - len(kept)
-		if gone > 0 {
-			e.kids[n.id] = kept
-		}
-		return gone, nil
+// Replace puts by in the place of n wherever n is used.
+func (e *Edit) Replace(n, by Node) error {
+	if n.s != e.s || by.s != e.s || n.IsNull() || n.Kind() == Block || n.Kind() == Descriptor {
+		return fmt.Errorf("%s cannot be replaced", n.Kind())
 	}
-	return e.filterObject(n, n, keep)
-}
-
-// filterObject filters the object n, which has the class of like.
-func (e *Edit) filterObject(n, like Node, keep func(key, value Node) bool) (int, error) {
-	d, err := e.of(n, Object)
-	if err != nil {
-		return 0, err
-	}
-	sh, ok := like.shapeOf()
-	if !ok {
-		return 0, fmt.Errorf("elements of a %s cannot be removed", e.class(d.class).Name)
-	}
-	kids := e.kidsOf(n.id)
-	var pt part
-	for p := range parts(e.class(d.class), kids) {
-		if p.class.Name == sh.class {
-			pt = p
-		}
-	}
-	step := 1
-	if sh.pairs {
-		step = 2
-	}
-	at := pt.annotation // of the block with the size
-	for at < pt.end && e.node(kids[at]).kind != Block {
-		at++
-	}
-	if pt.class == nil || at == pt.end || (pt.end-at-1)%step != 0 {
-		return 0, fmt.Errorf("%s is not written as expected", e.class(d.class).Name)
-	}
-	kept := e.filter(kids[at+1:pt.end], step, keep)
-	gone := (pt.end - at - 1 - len(kept)) / step
-	if gone == 0 {
-		return 0, nil
-	}
-	block, err := e.shrunk(kids[at], sh, len(kept)/step, len(kept)/step+gone)
-	if err != nil {
-		return 0, err
-	}
-	if sh.sizeField != "" {
-		if err := e.SetInt(n, sh.sizeField, int64(len(kept)/step)); err != nil {
-			return 0, err
-		}
-	}
-	all := append([]uint32(nil), kids[:at]...)
-	all = append(append(all, block), kept...)
-	e.kids[n.id] = append(all, kids[pt.end:]...)
-	return gone, nil
-}
-
-func (e *Edit) filter(kids []uint32, step int, keep func(k, v Node) bool) []uint32 {
-	kept := make([]uint32, 0, len(kids))
-	for i := 0; i+step <= len(kids); i += step {
-		if keep(Node{e.s, kids[i]}, Node{e.s, kids[i+step-1]}) {
-			kept = append(kept, kids[i:i+step]...)
-		}
-	}
-	return kept
-}
-
-// shrunk gives the block of a collection that has size elements instead of was.
-func (e *Edit) shrunk(block uint32, sh shape, size, was int) (uint32, error) {
-	c := e.contentOf(block)
-	var b byteSink
-	if c.Len > 64 {
-		return 0, fmt.Errorf("%d bytes in front of the elements of a %s", c.Len, sh.class)
-	}
-	if err := c.Write(&b); err != nil {
-		return 0, err
-	}
-	if len(b) < sh.sizeAt+4 {
-		return 0, fmt.Errorf("no size in front of the elements of a %s", sh.class)
-	}
-	found := int(int32(binary.BigEndian.Uint32(b[sh.sizeAt:])))
-	if sh.sizeField != "" && found != was { // a capacity: stays
-		return block, nil
-	}
-	if found != was {
-		return 0, fmt.Errorf("a %s of %d says that it has %d", sh.class, was, found)
-	}
-	binary.BigEndian.PutUint32(b[sh.sizeAt:], uint32(size))
-	id := e.add(node{kind: Block})
-	e.body[id] = BytesContent(b)
-	return id, nil
-}
-
-type byteSink []byte
-
-func (b *byteSink) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
+	e.alias[n.id] = by.id
+	return nil
 }
 
 func (e *Edit) add(n node) uint32 {
@@ -273,21 +178,6 @@ func (e *Edit) NewObject(c *Class) (Node, error) {
 	id := e.add(node{kind: Object, class: c.index})
 	e.kids[id], e.prims[id] = kids, string(make([]byte, prims))
 	return Node{e.s, id}, nil
-}
-
-// NewEmpty makes an empty java.util collection or map of the class of like,
-// with its other fields.
-func (e *Edit) NewEmpty(like Node) (Node, error) {
-	d, err := e.of(like, Object)
-	if err != nil {
-		return Node{}, err
-	}
-	n := Node{e.s, e.add(node{kind: Object, class: d.class})}
-	e.kids[n.id], e.prims[n.id] = e.kidsOf(like.id), e.primsOf(like.id)
-	if _, err := e.filterObject(n, like, func(_, _ Node) bool { return false }); err != nil {
-		return Node{}, err
-	}
-	return n, nil
 }
 
 // NewSubclass makes a class below one of the stream, serializable and without

@@ -167,6 +167,43 @@ func TestNewEmptyAndSubclass(t *testing.T) {
 	}
 }
 
+func TestReplaceAndSetElements(t *testing.T) {
+	s := open(t, fixture(t, "shared.ser"))
+	e := s.Edit()
+	shared, list := s.Top()[1], value(t, s.Root(), "d")
+	link, err := e.NewObject(shared.Class())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var elements []Node
+	seq, _ := list.Elements()
+	for p := range seq {
+		elements = append(elements, p.Node)
+	}
+	for _, err := range []error{e.SetInt(link, "id", 99), e.Replace(shared, link), e.SetElements(list, append(elements[1:], elements[0], e.NewString("d3")))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := open(t, write(t, e))
+	c := value(t, got.Root(), "c")
+	if id, _ := c.Elem(1).Int("id"); id != 99 || c.Elem(1) != got.Top()[1] || c.Elem(4).Field("shared") != c.Elem(1) {
+		t.Errorf("the object that stands for another has id %d", id)
+	}
+	texts := ""
+	seq, _ = value(t, got.Root(), "d").Elements()
+	for p := range seq {
+		text, _ := p.Node.Text()
+		texts += text + " "
+	}
+	if texts != "d1 d2 d0 d3 " || value(t, got.Root(), "d").Size() != 4 {
+		t.Errorf("the list has %s, says %d", texts, value(t, got.Root(), "d").Size())
+	}
+	if e.Replace(e.Null(), link) == nil || e.Replace(link, open(t, fixture(t, "kinds.ser")).Root()) == nil {
+		t.Error("null or a foreign node was taken for a replacement")
+	}
+}
+
 func TestEditRefuses(t *testing.T) {
 	s := open(t, fixture(t, "shared.ser"))
 	other := open(t, fixture(t, "annotated.ser"))

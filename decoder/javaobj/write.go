@@ -90,6 +90,9 @@ func (w *writer) content(id uint32) {
 	if !w.ok() {
 		return
 	}
+	if by, ok := w.e.alias[id]; ok {
+		id = by
+	}
 	if h := w.handle[id]; h > w.forgot {
 		w.u8(tcReference)
 		w.u32(baseHandle + h - w.forgot - 1)

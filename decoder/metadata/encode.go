@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -18,8 +19,12 @@ const encodeWindow = 256 << 10
 // decoded on demand, properties and trailing bytes. A checkpoint that was not
 // changed gives the bytes it was decoded from.
 //
-// A checkpoint made from fields alone needs no In. A damaged one is refused.
+// A checkpoint made from fields alone needs no In. A damaged one is refused, and
+// one that is a CompletedCheckpoint object.
 func Encode(w io.Writer, c *Checkpoint) (int64, error) {
+	if c.Object {
+		return 0, errors.New("a CompletedCheckpoint object is not written as _metadata")
+	}
 	if c.Damage != nil {
 		return 0, fmt.Errorf("an incomplete checkpoint cannot be written: %w", c.Damage)
 	}

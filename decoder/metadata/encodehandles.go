@@ -168,7 +168,14 @@ func (e *encoder) changelogInline(k *KeyedHandle) {
 	e.i64(k.Inline.From)
 	e.i64(k.Inline.To)
 	e.count(int64(k.Inline.Changes.Count), "changes")
-	e.span(k.Inline.Changes.Span)
+	if k.Inline.Changes.New == nil {
+		e.span(k.Inline.Changes.Span)
+	}
+	for _, c := range k.Inline.Changes.New {
+		e.i32(c.KeyGroup)
+		e.count(c.Data.Len, "bytes of a change")
+		e.span(c.Data)
+	}
 	if !e.legacy114 {
 		e.utf(k.HandleID, "state handle id")
 	}
@@ -240,10 +247,13 @@ func (h *StreamHandle) EncodedSize() int64 {
 	return e.n
 }
 
-// InlineBytes is how many bytes of state the handle holds itself (type 1).
+// InlineBytes is how many bytes of state the handle holds itself (type 1);
+// bytes that count for an earlier handle are not counted again.
 func (h *StreamHandle) InlineBytes() int64 {
 	switch {
 	case h == nil:
+		return 0
+	case h.Type == TypeByteStream && h.Data.Repeated:
 		return 0
 	case h.Type == TypeByteStream:
 		return h.Data.Len()

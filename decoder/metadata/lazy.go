@@ -31,6 +31,13 @@ type NamedStream struct {
 type Changes struct {
 	Span  decoder.Span // the changes, the count before them not included
 	Count int
+	New   []Change // where not nil the changes, which the span has in another form
+}
+
+// Change is a change of a key group, or of the metadata (key group -1).
+type Change struct {
+	KeyGroup int32
+	Data     decoder.Span
 }
 
 // Channels is the channel handles of one subtask and direction (in-flight data).

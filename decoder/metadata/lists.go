@@ -57,6 +57,14 @@ func (m FileMap) Load(in decoder.Input) ([]NamedStream, error) {
 // Each decodes the changes again: key group -1 is a change of metadata, data is
 // where its bytes stand in the file.
 func (ch Changes) Each(in decoder.Input, f func(keyGroup int32, data decoder.Span) error) error {
+	if ch.New != nil {
+		for _, c := range ch.New {
+			if err := f(c.KeyGroup, c.Data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	r := newReader(in, ch.Span.Off, ch.Span.End(), layout{})
 	for i := range ch.Count {
 		r.fresh("change", i)
@@ -73,7 +81,16 @@ func (ch Changes) Each(in decoder.Input, f func(keyGroup int32, data decoder.Spa
 }
 
 // Bytes is the sum of the changes' lengths.
-func (ch Changes) Bytes() int64 { return ch.Span.Len - 8*int64(ch.Count) }
+func (ch Changes) Bytes() int64 {
+	if ch.New == nil {
+		return ch.Span.Len - 8*int64(ch.Count)
+	}
+	n := int64(0)
+	for _, c := range ch.New {
+		n += c.Data.Len
+	}
+	return n
+}
 
 // source is where the blob's bytes are read: in, or its own slice after an edit.
 func (b Blob) source(in decoder.Input) (decoder.Input, decoder.Span) {

@@ -24,6 +24,11 @@ type Checkpoint struct {
 	// Legacy114 is set where the changelog handles have the layout of Flink 1.14,
 	// Legacy111 where channel handles have that of 1.11 (no subtask index).
 	Legacy114, Legacy111 bool
+	// Object is set for a CompletedCheckpoint object (decoder/ha) instead of a
+	// `_metadata` file: Version is that of the `_metadata` which the same Flink
+	// writes, spans lie in a Java object stream, Properties is what follows the
+	// operators, and Encode does not write it.
+	Object bool
 	// Damage is set where decoding stopped early: what is here was read before it.
 	Damage *decoder.Error
 }
@@ -87,6 +92,9 @@ type Chain struct {
 type Blob struct {
 	Span decoder.Span
 	New  []byte // replaces the span where not nil
+	// Repeated is set in a CompletedCheckpoint object where the bytes stand in it
+	// once for several handles and count for an earlier one.
+	Repeated bool
 }
 
 // Len is the number of bytes.

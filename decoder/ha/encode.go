@@ -1,0 +1,627 @@
+package ha
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"chkscope/decoder"
+	"chkscope/decoder/javaobj"
+	"chkscope/decoder/metadata"
+)
+
+// Encode writes the object with what differs between edited and c.Meta: edited is
+// a copy of c.Meta in which structures were taken out or changed. Everything
+// else stays as it is: a copy without changes gives the same bytes.
+//
+// What can differ: master states, operators, subtasks, coordinator states and
+// operator and keyed handles may be gone; names and offsets of operator states;
+// streams (a new file, new inline data); offsets, ids and file lists of keyed
+// handles; in-flight data, all of a list or its streams. Any other difference is
+// an error. Sizes that Flink counts up for its statistics (stateSize,
+// checkpointedSize) are not touched.
+//
+// Dir is the directory in which new relative handles (type 6) are, as Flink sees
+// it: the object gets absolute ones for them.
+func (c *Checkpoint) Encode(w io.Writer, edited *metadata.Checkpoint, dir string) (int64, error) {
+	e, err := c.edit(edited, dir)
+	if err != nil {
+		return 0, err
+	}
+	return e.WriteTo(w)
+}
+
+// EncodedSize is the number of bytes that Encode would write.
+func (c *Checkpoint) EncodedSize(edited *metadata.Checkpoint, dir string) (int64, error) {
+	e, err := c.edit(edited, dir)
+	if err != nil {
+		return 0, err
+	}
+	return e.Size()
+}
+
+func (c *Checkpoint) edit(edited *metadata.Checkpoint, dir string) (*javaobj.Edit, error) {
+	if c.Meta.Damage != nil {
+		return nil, fmt.Errorf("a damaged checkpoint object is not written: %w", c.Meta.Damage)
+	}
+	e := &editor{
+		c: c, e: c.stream.Edit(), in: c.Meta.In, dir: dir,
+		visited: map[javaobj.Node]bool{}, replaced: map[javaobj.Node]replacement{},
+	}
+	e.checkpoint(edited)
+	if e.err != nil {
+		return nil, e.err
+	}
+	return e.e, nil
+}
+
+// editor applies differences to the graph. It walks the source's structures, the
+// edited ones and the nodes side by side. The first failure sticks.
+type editor struct {
+	c    *Checkpoint
+	e    *javaobj.Edit
+	in   decoder.Input
+	dir  string
+	path []step
+	err  error
+	// visited has the nodes of handles and subtasks, and whether they were
+	// changed: one that is shared cannot be changed in one place.
+	visited map[javaobj.Node]bool
+	// replaced has the last stream that stands for a node: what several handles
+	// share they share afterwards.
+	replaced map[javaobj.Node]replacement
+	empty    javaobj.Node // a StateObjectCollection
+}
+
+type replacement struct {
+	handle metadata.StreamHandle
+	node   javaobj.Node
+}
+
+func (e *editor) enter(what string, n int) { e.path = append(e.path, step{what, n}) }
+
+func (e *editor) leave() {
+	if e.err == nil {
+		e.path = e.path[:len(e.path)-1]
+	}
+}
+
+func (e *editor) fail(format string, a ...any) {
+	if e.err != nil {
+		return
+	}
+	at := ""
+	for i, s := range e.path {
+		if i > 0 {
+			at += " / "
+		}
+		at += s.what
+		if s.n >= 0 {
+			at += " " + strconv.Itoa(s.n)
+		}
+	}
+	e.err = fmt.Errorf("%s: "+format, append([]any{at}, a...)...)
+}
+
+// do takes the error of an edit of the graph.
+func (e *editor) do(err error) {
+	if err != nil {
+		e.fail("%v", err)
+	}
+}
+
+// visit tells that n is used once more, changed or not.
+func (e *editor) visit(n javaobj.Node, changed bool) {
+	if n.IsNull() {
+		return
+	}
+	if before, again := e.visited[n]; again && (before || changed) {
+		e.fail("the %s is shared with another place and cannot be changed in one", n.Class().ShortName())
+	}
+	e.visited[n] = changed
+}
+
+func (e *editor) checkpoint(edited *metadata.Checkpoint) {
+	src, root := e.c.Meta, e.c.root
+	if edited.ID != src.ID || edited.Version != src.Version || !edited.Object {
+		e.fail("the edited structures are not those of this object")
+		return
+	}
+	e.masters(src.Masters, edited.Masters)
+	keep := map[metadata.OperatorID]*metadata.Operator{}
+	for i := range edited.Operators {
+		keep[edited.Operators[i].ID] = &edited.Operators[i]
+	}
+	if len(keep) != len(edited.Operators) {
+		e.fail("an operator is there twice")
+	}
+	gone := map[javaobj.Node]bool{}
+	i := 0
+	e.entries(root.Field("operatorStates"), func(k, v javaobj.Node) {
+		if i >= len(src.Operators) {
+			e.fail("more operators than were decoded")
+			return
+		}
+		op := &src.Operators[i]
+		i++
+		if out := keep[op.ID]; out != nil {
+			delete(keep, op.ID)
+			e.enter("operator", i-1)
+			e.operator(v, op, out)
+			e.leave()
+		} else {
+			gone[k] = true
+		}
+	})
+	for id := range keep {
+		e.fail("operator %s is not in the object", id)
+	}
+	e.drop(root, "operatorStates", gone)
+}
+
+// entries walks a map that was decoded before.
+func (e *editor) entries(n javaobj.Node, f func(k, v javaobj.Node)) {
+	seq, ok := n.Entries()
+	if !ok {
+		e.fail("a %s is not a map that is known", describe(n))
+		return
+	}
+	for k, v := range seq {
+		if e.err != nil {
+			return
+		}
+		f(k.Node, v.Node)
+	}
+}
+
+// drop takes the entries with those keys, or the elements, out of a collection
+// field.
+func (e *editor) drop(parent javaobj.Node, field string, gone map[javaobj.Node]bool) {
+	if e.err != nil {
+		return
+	}
+	e.visit(parent.Field(field), len(gone) > 0)
+	if len(gone) == 0 {
+		return
+	}
+	inner := parent.Field(field).Unwrap()
+	switch inner.Class().Name {
+	case "java.util.Collections$SingletonMap":
+		empty, err := e.e.NewEmpty(e.c.root.Field("operatorStates").Unwrap())
+		e.do(err)
+		e.do(e.e.Set(parent, field, empty))
+		return
+	case "java.util.Collections$SingletonSet", "java.util.Collections$SingletonList":
+		e.do(e.e.Set(parent, field, e.emptyList()))
+		return
+	}
+	_, err := e.e.Filter(inner, func(k, _ javaobj.Node) bool { return !gone[k] })
+	e.do(err)
+}
+
+// emptyList makes an empty list like the one of the master states, which every
+// CompletedCheckpoint has as an ArrayList.
+func (e *editor) emptyList() javaobj.Node {
+	n, err := e.e.NewEmpty(e.c.root.Field("masterHookStates").Unwrap())
+	e.do(err)
+	return n
+}
+
+func (e *editor) masters(src, out []metadata.Master) {
+	keep := map[int64]bool{}
+	for _, m := range out {
+		keep[m.Span.Off] = true
+	}
+	if len(out) == len(src) && len(keep) == len(out) {
+		return
+	}
+	gone := map[javaobj.Node]bool{}
+	seq, _ := e.c.root.Field("masterHookStates").Elements()
+	for p := range seq {
+		if !keep[p.Span.Off] {
+			gone[p.Node] = true
+		}
+	}
+	e.drop(e.c.root, "masterHookStates", gone)
+}
+
+func (e *editor) operator(n javaobj.Node, src, out *metadata.Operator) {
+	if src.Parallelism != out.Parallelism || src.MaxParallelism != out.MaxParallelism || src.Name != out.Name || src.UID != out.UID || (src.SubtaskCount < 0) != (out.SubtaskCount < 0) {
+		e.fail("parallelism, names or the finished mark of operator %s differ", src.ID)
+	}
+	e.enter("coordinator state", -1)
+	switch {
+	case src.Coordinator != nil && out.Coordinator == nil:
+		e.do(e.e.Set(n, "coordinatorState", e.e.Null()))
+	case src.Coordinator != nil:
+		e.stream(n, "coordinatorState", src.Coordinator, out.Coordinator)
+	case out.Coordinator != nil:
+		e.fail("it was not there")
+	}
+	e.leave()
+	if src.SubtaskCount < 0 {
+		return
+	}
+	keep := map[int32]*metadata.Subtask{}
+	for i := range out.Subtasks {
+		keep[out.Subtasks[i].Index] = &out.Subtasks[i]
+	}
+	gone := map[javaobj.Node]bool{}
+	i := 0
+	e.entries(n.Field("operatorSubtaskStates"), func(k, v javaobj.Node) {
+		s := &src.Subtasks[i]
+		i++
+		if o := keep[s.Index]; o != nil {
+			delete(keep, s.Index)
+			e.enter("subtask", int(s.Index))
+			e.subtask(v, s, o)
+			e.leave()
+		} else {
+			gone[k] = true
+		}
+	})
+	for index := range keep {
+		e.fail("subtask %d is not in the object", index)
+	}
+	e.drop(n, "operatorSubtaskStates", gone)
+}
+
+func (e *editor) subtask(n javaobj.Node, src, out *metadata.Subtask) {
+	if src.Finished || out.Finished {
+		if src.Finished != out.Finished {
+			e.fail("the finished mark differs")
+		}
+		return
+	}
+	s, o := src.State, out.State
+	changed := 0
+	e.operatorField(n, managedOperator, s.ManagedOperator, o.ManagedOperator, &changed)
+	e.operatorField(n, rawOperator, s.RawOperator, o.RawOperator, &changed)
+	e.keyedField(n, managedKeyed, s.ManagedKeyed, o.ManagedKeyed, &changed)
+	e.keyedField(n, rawKeyed, s.RawKeyed, o.RawKeyed, &changed)
+	e.channels(n, inputChannels, s.Input, o.Input, &changed)
+	e.channels(n, outputChannels, s.Output, o.Output, &changed)
+	e.visit(n, changed > 0)
+}
+
+// clear gives a subtask an empty collection.
+func (e *editor) clear(n javaobj.Node, field string, changed *int) {
+	*changed++
+	e.do(e.e.Set(n, field, e.emptyCollection()))
+}
+
+// emptyCollection is an empty StateObjectCollection: one of the object, or a new
+// one of its class.
+func (e *editor) emptyCollection() javaobj.Node {
+	if !e.empty.IsNull() {
+		return e.empty
+	}
+	class := e.c.stream.Class(runtime + "checkpoint.StateObjectCollection")
+	for n := range e.c.stream.Nodes() {
+		if n.Kind() == javaobj.Object && n.Class() == class && n.Field("stateObjects").Is("java.util.Collections$EmptyList") {
+			e.empty = n
+			return n
+		}
+	}
+	n, err := e.e.NewObject(class)
+	e.do(err)
+	e.do(e.e.Set(n, "stateObjects", e.emptyList()))
+	return n
+}
+
+// element is the handle in a StateObjectCollection of one.
+func element(n javaobj.Node, field string) (h javaobj.Node) {
+	if seq, ok := n.Field(field).Field("stateObjects").Elements(); ok {
+		for p := range seq {
+			if !p.Node.IsNull() {
+				return p.Node
+			}
+		}
+	}
+	return javaobj.Node{}
+}
+
+func (e *editor) operatorField(n javaobj.Node, field string, src, out *metadata.OperatorHandle, changed *int) {
+	if src == nil && out == nil || e.err != nil {
+		return
+	}
+	e.enter(field, -1)
+	defer e.leave()
+	switch {
+	case src == nil:
+		e.fail("the handle was not there")
+	case out == nil:
+		e.clear(n, field, changed)
+	default:
+		e.operatorHandle(element(n, field), src, out)
+	}
+}
+
+func (e *editor) keyedField(n javaobj.Node, field string, src, out *metadata.KeyedHandle, changed *int) {
+	if src == nil && out == nil || e.err != nil {
+		return
+	}
+	e.enter(field, -1)
+	defer e.leave()
+	switch {
+	case src == nil:
+		e.fail("the handle was not there")
+	case out == nil:
+		e.clear(n, field, changed)
+	default:
+		e.keyed(element(n, field), src, out)
+	}
+}
+
+// offsets is the new content of a long[].
+func (e *editor) offsets(o metadata.Offsets) javaobj.Content {
+	return javaobj.Content{Len: 8 * o.Len(), Write: func(w io.Writer) error {
+		buf := make([]byte, 0, 32<<10)
+		err := o.Each(e.in, func(_, v int64) error {
+			buf = binary.BigEndian.AppendUint64(buf, uint64(v))
+			if len(buf) < cap(buf) {
+				return nil
+			}
+			_, err := w.Write(buf)
+			buf = buf[:0]
+			return err
+		})
+		if err == nil {
+			_, err = w.Write(buf)
+		}
+		return err
+	}}
+}
+
+func (e *editor) operatorHandle(n javaobj.Node, src, out *metadata.OperatorHandle) {
+	keep := map[string]*metadata.OperatorState{}
+	for i := range out.States {
+		keep[out.States[i].Name] = &out.States[i]
+	}
+	gone := map[javaobj.Node]bool{}
+	i := 0
+	e.entries(n.Field("stateNameToPartitionOffsets"), func(k, v javaobj.Node) {
+		s := &src.States[i]
+		i++
+		o := keep[s.Name]
+		if o == nil {
+			gone[k] = true
+			return
+		}
+		delete(keep, s.Name)
+		if s.Mode != o.Mode {
+			e.fail("the mode of state %q differs", s.Name)
+		}
+		e.visit(v, e.setOffsets(v, s.Offsets, o.Offsets))
+	})
+	for name := range keep {
+		e.fail("state %q is not in the object", name)
+	}
+	e.drop(n, "stateNameToPartitionOffsets", gone)
+	e.enter("delegate", -1)
+	e.visit(n, e.delegate(n, src, out))
+	e.leave()
+}
+
+// setOffsets gives an object new offsets where they differ.
+func (e *editor) setOffsets(n javaobj.Node, src, out metadata.Offsets) bool {
+	if src == out || e.err != nil {
+		return false
+	}
+	array, err := e.e.NewArray(n.Field("offsets").Class(), e.offsets(out))
+	e.do(err)
+	e.do(e.e.Set(n, "offsets", array))
+	return true
+}
+
+// delegate gives an operator-state handle its stream, and where the kind of the
+// handle changes an object of another class in its place.
+func (e *editor) delegate(n javaobj.Node, src, out *metadata.OperatorHandle) (changed bool) {
+	empty := out.EmptyByte != 0 && src.EmptyByte == 0
+	if src.Type == out.Type && !empty {
+		return e.stream(n, "delegateStateHandle", &src.Delegate, &out.Delegate)
+	}
+	merging := runtime + "state.filemerging."
+	var class *javaobj.Class
+	switch {
+	case src.Type == metadata.TypeFileMergingOperator && out.Type == metadata.TypePartitionable:
+		class = e.c.stream.Class(runtime + "state.OperatorStreamStateHandle")
+	case empty:
+		class = e.subclass(merging+"EmptyFileMergingOperatorStreamStateHandle", merging+"FileMergingOperatorStreamStateHandle")
+	default:
+		e.fail("a handle of type %d cannot become one of type %d", src.Type, out.Type)
+		return false
+	}
+	by, err := e.e.NewObject(class)
+	e.do(err)
+	stream := n.Field("delegateStateHandle")
+	if empty && out.Delegate.Type == metadata.TypeEmptySegment {
+		stream = e.emptySegment(stream)
+	} else if !e.sameStream(&src.Delegate, &out.Delegate, stream) {
+		stream = e.newStream(&out.Delegate)
+	}
+	if e.err != nil {
+		return false
+	}
+	e.do(e.e.Set(by, "delegateStateHandle", stream))
+	e.do(e.e.Set(by, "stateNameToPartitionOffsets", e.e.Get(n, "stateNameToPartitionOffsets")))
+	if empty {
+		e.do(e.e.Set(by, "taskOwnedDirHandle", n.Field("taskOwnedDirHandle")))
+		e.do(e.e.Set(by, "sharedDirHandle", n.Field("sharedDirHandle")))
+	}
+	e.do(e.e.Replace(n, by))
+	return true
+}
+
+// subclass finds a class of the stream, or makes it: both classes of merged
+// files that are empty have the declared serialVersionUID 1 and no fields in
+// every Flink that has them (1.20 and later).
+func (e *editor) subclass(name, super string) *javaobj.Class {
+	if c := e.c.stream.Class(name); c != nil {
+		return c
+	}
+	c, err := e.e.NewSubclass(name, 1, e.c.stream.Class(super))
+	e.do(err)
+	return c
+}
+
+// emptySegment is EmptySegmentFileStateHandle.INSTANCE: one of the stream, or
+// one made with what Flink puts into it.
+func (e *editor) emptySegment(like javaobj.Node) javaobj.Node {
+	merging := runtime + "state.filemerging."
+	class := e.subclass(merging+"EmptySegmentFileStateHandle", merging+"SegmentFileStateHandle")
+	for n := range e.c.stream.Nodes() {
+		if n.Kind() == javaobj.Object && n.Class() == class {
+			return n
+		}
+	}
+	if e.err != nil {
+		return javaobj.Node{}
+	}
+	n, err := e.e.NewObject(class)
+	e.do(err)
+	id, err := e.e.NewObject(like.Field("logicalFileId").Class())
+	e.do(err)
+	e.do(e.e.Set(id, "keyString", e.e.NewString("DUMMY")))
+	e.do(e.e.Set(n, "logicalFileId", id))
+	e.do(e.e.Set(n, "scope", like.Field("scope"))) // never looked at
+	e.do(e.e.Set(n, "filePath", e.newPath("empty")))
+	return n
+}
+
+// stream gives a field of n a new stream where it differs.
+func (e *editor) stream(n javaobj.Node, field string, src, out *metadata.StreamHandle) (changed bool) {
+	old := n.Field(field)
+	if e.err != nil || e.sameStream(src, out, old) {
+		return false
+	}
+	by := e.replace(old, src, out)
+	if e.err == nil {
+		e.do(e.e.Set(n, field, by))
+	}
+	return true
+}
+
+// replace makes the stream that stands for old where it was decoded as src.
+func (e *editor) replace(old javaobj.Node, src, out *metadata.StreamHandle) javaobj.Node {
+	if r, ok := e.replaced[old]; ok && equalStreams(&r.handle, out) {
+		return r.node
+	}
+	if src.Type == metadata.TypeKeyGroups && out.Type == src.Type && src.Keyed.Number == out.Keyed.Number { // the stream inside
+		e.visit(old, e.keyGroups(old, src.Keyed, out.Keyed))
+		return old
+	}
+	if old.IsNull() {
+		e.fail("the stream was not there")
+		return old
+	}
+	by := e.newStream(out)
+	if e.err == nil && src.Type == metadata.TypeByteStream && out.Type == src.Type && out.Name == src.Name {
+		e.do(e.e.Set(by, "handleName", old.Field("handleName")))
+	}
+	e.replaced[old] = replacement{*out, by}
+	return by
+}
+
+// sameStream tells whether out is the stream of the node n, which was decoded as
+// src. A relative file is the same as the absolute one that the object names for
+// it.
+func (e *editor) sameStream(src, out *metadata.StreamHandle, n javaobj.Node) bool {
+	if equalStreams(src, out) {
+		return true
+	}
+	if src.Type == metadata.TypeRelativeFile && out.Type == metadata.TypeFile && src.Size == out.Size {
+		r := newReader(e.c.stream)
+		return out.Name == r.pathText(n, "filePath") && r.ok()
+	}
+	return false
+}
+
+func equalStreams(a, b *metadata.StreamHandle) bool {
+	if a == b {
+		return true
+	}
+	if a.Type != b.Type || a.Name != b.Name || a.Size != b.Size || a.Data.Span != b.Data.Span || (a.Data.New == nil) != (b.Data.New == nil) || !bytes.Equal(a.Data.New, b.Data.New) {
+		return false
+	}
+	if (a.Seg == nil) != (b.Seg == nil) || a.Seg != nil && *a.Seg != *b.Seg || (a.Keyed == nil) != (b.Keyed == nil) {
+		return false
+	}
+	return a.Keyed == nil || a.Keyed.Start == b.Keyed.Start && a.Keyed.Number == b.Keyed.Number && a.Keyed.Offsets == b.Keyed.Offsets && equalStreams(&a.Keyed.Stream, &b.Keyed.Stream)
+}
+
+// newStream makes a stream handle of the classes of the object.
+func (e *editor) newStream(h *metadata.StreamHandle) javaobj.Node {
+	switch h.Type {
+	case metadata.TypeFile:
+		return e.newFile(h.Name, h.Size)
+	case metadata.TypeRelativeFile:
+		if e.dir == "" {
+			e.fail("the directory of the new file %s is not known", h.Name)
+			return javaobj.Node{}
+		}
+		return e.newFile(strings.TrimSuffix(e.dir, "/")+"/"+h.Name, h.Size)
+	case metadata.TypeByteStream:
+		return e.newBytes(h)
+	}
+	e.fail("a stream handle of type %d cannot be made", h.Type)
+	return javaobj.Node{}
+}
+
+// class finds a class that new objects need; one of another Flink must not be
+// made up.
+func (e *editor) class(name string) *javaobj.Class {
+	c := e.c.stream.Class(name)
+	if c == nil {
+		e.fail("the object has no %s to make a new one like it", name)
+	}
+	return c
+}
+
+// newObject makes an object of a class of the stream.
+func (e *editor) newObject(name string) javaobj.Node {
+	c := e.class(name)
+	if e.err != nil {
+		return javaobj.Node{}
+	}
+	n, err := e.e.NewObject(c)
+	e.do(err)
+	return n
+}
+
+func (e *editor) newFile(path string, size int64) javaobj.Node {
+	n, p := e.newObject(runtime+"state.filesystem.FileStateHandle"), e.newPath(path)
+	if e.err == nil {
+		e.do(e.e.SetInt(n, "stateSize", size))
+		e.do(e.e.Set(n, "filePath", p))
+	}
+	return n
+}
+
+func (e *editor) newPath(path string) javaobj.Node {
+	p, uri := e.newObject("org.apache.flink.core.fs.Path"), e.newObject("java.net.URI")
+	if e.err == nil {
+		e.do(e.e.Set(uri, "string", e.e.NewString(encodePath(path))))
+		e.do(e.e.Set(p, "uri", uri))
+	}
+	return p
+}
+
+func (e *editor) newBytes(h *metadata.StreamHandle) javaobj.Node {
+	n, array := e.newObject(runtime+"state.memory.ByteStreamStateHandle"), e.class("[B")
+	if e.err != nil {
+		return n
+	}
+	content := javaobj.SpanContent(e.in, h.Data.Span)
+	if h.Data.New != nil {
+		content = javaobj.BytesContent(h.Data.New)
+	}
+	data, err := e.e.NewArray(array, content)
+	e.do(err)
+	e.do(e.e.Set(n, "data", data))
+	e.do(e.e.Set(n, "handleName", e.e.NewString(h.Name)))
+	return n
+}
