@@ -158,4 +158,3 @@ func TestPaths(t *testing.T) {
 		}
 	}
 }
-

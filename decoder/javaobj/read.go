@@ -10,14 +10,21 @@ import (
 
 // Limits on what a stream may ask for. Java's own stack ends before maxDepth.
 const (
-	maxDepth     = 5000    // of nested contents
-	maxNodes     = 1 << 24 // 28 bytes each
-	maxKids      = 1 << 26 // 4 bytes each
+	maxDepth     = 5000 // of nested contents
 	maxClasses   = 1 << 15
 	maxFields    = 1 << 19 // of all classes
 	maxHierarchy = 64
 	maxInText    = 1 << 16 // strings and blocks above this stay in the Input
 	maxRetries   = 8       // see readGuessing
+)
+
+// budgetBase is how much memory the nodes of a stream may take beyond three
+// times its length. Objects as small as java.lang.Integer take about that.
+var budgetBase int64 = 128 << 20
+
+const (
+	nodeBytes = 28
+	kidBytes  = 4
 )
 
 // Parse reads one object stream with a single top-level content from the start
@@ -88,6 +95,7 @@ type parser struct {
 	classes  []uint32 // open parts that have a writeObject method and fields
 	fields   int
 	depth    int
+	budget   int64
 	aborted  bool // an exception ends the open top-level content
 	noFields map[string]bool
 	suspects []string // class names, innermost first
@@ -98,6 +106,7 @@ func read(in decoder.Input, span decoder.Span, contents int, noFields map[string
 		c:        decoder.NewCursor(in, span.Off, span.End()),
 		s:        &Stream{In: in, nodes: make([]node, 1), classes: make([]*Class, 1)},
 		noFields: noFields,
+		budget:   budgetBase + 3*span.Len,
 	}
 	p.s.nodes[0].kind = Null
 	if span.End() > math.MaxUint32 {
@@ -129,10 +138,6 @@ func (p *parser) close(id uint32, kids, prims int) {
 	s := p.s
 	n := &s.nodes[id]
 	n.end = uint32(p.c.Off())
-	if len(s.kids)+len(p.kids)-kids > maxKids {
-		p.fail(int64(n.off), "fewer references between objects", fmt.Sprintf("more than %d", maxKids))
-		p.kids = p.kids[:kids]
-	}
 	n.kids = uint32(len(s.kids))
 	if n.kind != Array {
 		n.n = uint32(len(p.kids) - kids)
@@ -159,10 +164,17 @@ func (s *Stream) setCut(id uint32, n int) {
 	s.cut[id] = n
 }
 
+// charge accounts for memory that is about to be taken.
+func (p *parser) charge(off, n int64) bool {
+	if p.budget -= n; p.budget < 0 {
+		p.fail(off, "fewer or larger objects", "more than there is memory for")
+	}
+	return p.budget >= 0
+}
+
 // add begins a node.
 func (p *parser) add(kind Kind, off int64) uint32 {
-	if len(p.s.nodes) >= maxNodes {
-		p.fail(off, "fewer objects", fmt.Sprintf("more than %d", maxNodes))
+	if !p.charge(off, nodeBytes) {
 		return nullNode
 	}
 	p.s.nodes = append(p.s.nodes, node{kind: kind, off: uint32(off), end: uint32(off)})
@@ -195,7 +207,7 @@ func (p *parser) content(blocks bool) uint32 {
 // kid reads a content of the open node. One that failed before anything of it
 // was read is left out.
 func (p *parser) kid(blocks bool) {
-	if id := p.content(blocks); id != nullNode || p.ok() {
+	if id := p.content(blocks); (id != nullNode || p.ok()) && p.charge(p.c.Off(), kidBytes) {
 		p.kids = append(p.kids, id)
 	}
 }
