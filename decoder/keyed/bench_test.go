@@ -112,12 +112,12 @@ func BenchmarkHeapSizes(b *testing.B) {
 	}
 }
 
-// TestHugeGroup takes a state of 1 GB out of one group, walks over a value of
+// TestHugeGroup takes a state of 256 MB out of one group, walks over a value of
 // 2 GB, and looks at what memory is taken.
 func TestHugeGroup(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s := huge(1 << 30)
+	s := huge(256 << 20)
 	r, err := s.Rewrite(io.Discard, Edit{Cut: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)

@@ -39,11 +39,12 @@ type Reader struct {
 	path  []string
 	depth int
 	nodes *int
+	find  *finder
 }
 
 // NewReader reads buf, which begins at offset base of the stream called file.
 func NewReader(file string, buf []byte, base int64) *Reader {
-	return &Reader{file: file, buf: buf, base: base, end: len(buf), nodes: new(int)}
+	return &Reader{file: file, buf: buf, base: base, end: len(buf), nodes: new(int), find: &finder{}}
 }
 
 // Off is the offset in the stream of the next byte.

@@ -17,6 +17,9 @@ const maxEmpty = 8
 // exactly up to there with its unknown classes taken as snapshots without a
 // payload, it is kept so; else it is opaque.
 func (r *Reader) resync(end func(from int) int) *Snapshot {
+	if !r.ok() {
+		return nil
+	}
 	at := r.off
 	whole := r.section(at, r.end)
 	s := whole.Proxy()
@@ -74,33 +77,37 @@ func init() {
 	}
 }
 
-// search finds the places of some words, one after the other.
+// search finds the places of some words. It keeps what it found, so that
+// searching on from place to place reads the buffer once.
 type search struct {
 	buf   []byte
 	words [][]byte
-	at    []int // of each word: the next place, -1 before the first search
+	found []place
 }
 
-func (r *Reader) search(words ...[]byte) *search {
-	s := &search{buf: r.buf[:r.end], words: words, at: make([]int, len(words))}
-	for i := range s.at {
-		s.at[i] = -1
+// place is the first place of a word at or behind since; math.MaxInt: none.
+type place struct{ since, at int }
+
+func newSearch(buf []byte, words ...[]byte) *search {
+	s := &search{buf: buf, words: words, found: make([]place, len(words))}
+	for i := range s.found {
+		s.found[i].at = -1
 	}
 	return s
 }
 
-// next is the first place of a word at or behind from, which never goes back;
-// -1 where there is none.
+// next is the first place of a word at or behind from, -1 where there is none.
 func (s *search) next(from int) int {
 	first := math.MaxInt
 	for i, w := range s.words {
-		if s.at[i] < from {
-			s.at[i] = math.MaxInt
+		p := &s.found[i]
+		if p.at < from || p.since > from {
+			*p = place{from, math.MaxInt}
 			if k := bytes.Index(s.buf[min(from, len(s.buf)):], w); k >= 0 {
-				s.at[i] = from + k
+				p.at = from + k
 			}
 		}
-		first = min(first, s.at[i])
+		first = min(first, p.at)
 	}
 	if first == math.MaxInt {
 		return -1
@@ -108,8 +115,20 @@ func (s *search) next(from int) int {
 	return first
 }
 
+// finder is what a Reader and its parts find places with.
+type finder struct {
+	keys, records *search
+	names         []string // of known
+	known         map[string]bool
+}
+
 // nextSerializer is where the next serializer of a record begins: its key.
-func (r *Reader) nextSerializer(from int) int { return r.search(keyWords...).next(from) }
+func (r *Reader) nextSerializer(from int) int {
+	if r.find.keys == nil {
+		r.find.keys = newSearch(r.buf, keyWords...)
+	}
+	return r.find.keys.next(from)
+}
 
 // Record is the place of a state record that was found by its fixed words.
 type Record struct {
@@ -129,24 +148,30 @@ func (r *Reader) FindRecord(from int64, names []string) (Record, bool) {
 }
 
 func (r *Reader) findRecord(from int, names []string) (at int, kind StateKind) {
-	known := make(map[string]bool, len(names))
-	for _, n := range names {
-		known[n] = true
+	f := r.find
+	if f.records == nil {
+		f.records = newSearch(r.buf, append(optionWords[:len(optionWords):len(optionWords)], queueWord)...)
 	}
-	s := r.search(append(optionWords[:len(optionWords):len(optionWords)], queueWord)...)
+	if f.known == nil || len(f.names) != len(names) || len(names) > 0 && &f.names[0] != &names[0] {
+		f.names, f.known = names, make(map[string]bool, len(names))
+		for _, n := range names {
+			f.known[n] = true
+		}
+	}
+	s := f.records
 	for i := s.next(from); i >= 0; i = s.next(i + 1) {
 		typeAt := i - 4
 		if bytes.HasPrefix(r.buf[i:r.end], queueWord) {
 			typeAt = i
 		}
-		if typeAt < from {
+		if typeAt < from || typeAt+4 > r.end {
 			continue
 		}
 		kind := int32(binary.BigEndian.Uint32(r.buf[typeAt:]))
 		if kind < 0 || kind > int32(KeyValueV2) {
 			continue
 		}
-		if at := r.nameBefore(from, typeAt, known); at >= 0 {
+		if at := r.nameBefore(from, typeAt, f.known); at >= 0 {
 			return at, StateKind(kind)
 		}
 	}
@@ -169,11 +194,27 @@ func (r *Reader) nameBefore(from, end int, names map[string]bool) int {
 		if names[string(name)] {
 			return at
 		}
-		if shortest < 0 && utf8.Valid(name) {
+		if shortest < 0 && isText(name) {
 			shortest = at
 		}
 	}
 	return shortest
+}
+
+// isText says whether p is modified UTF-8: a supplementary character is two
+// surrogates of three bytes each.
+func isText(p []byte) bool {
+	for len(p) > 0 {
+		r, n := utf8.DecodeRune(p)
+		if r == utf8.RuneError && n == 1 {
+			if len(p) < 3 || p[0] != 0xed || p[1]&0xe0 != 0xa0 || p[2]&0xc0 != 0x80 {
+				return false
+			}
+			n = 3
+		}
+		p = p[n:]
+	}
+	return true
 }
 
 // ProxyOr reads a proxy; where that fails, end tells where the next structure

@@ -1,11 +1,13 @@
 package serde_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/serde"
@@ -240,6 +242,47 @@ func TestUnknownSerializers(t *testing.T) {
 	r = serde.NewReader("file", in.b, 0)
 	if r.StateMetas(5, serde.MetaLayout{Version: 7}, nil, nil); r.Err() == nil {
 		t.Error("no error without a known end")
+	}
+}
+
+// TestFindRecord finds records by names of every kind.
+func TestFindRecord(t *testing.T) {
+	long := proxy(longSnap())
+	for _, c := range []struct {
+		name  string
+		known []string
+		ok    bool
+	}{
+		{"plain", nil, true}, {"größe", nil, true}, {"\xed\xa0\xbd\xed\xb8\x80", nil, true}, {strings.Repeat("long ", 100), nil, true},
+		// Its own tail, read as a name with its length, is shorter.
+		{"tail of\x00\x03abc", []string{"tail of\x00\x03abc"}, false}, {"\xff\xfe", nil, false}, {"\xff\xfe", []string{"\xff\xfe"}, true},
+	} {
+		in := w().raw(1, 2, 3).sub(record(c.name, long, long))
+		r := serde.NewReader("file", in.b, 10)
+		rec, ok := r.FindRecord(10, c.known)
+		if ok = ok && rec.Off == 13 && rec.Kind == serde.Broadcast; ok != c.ok {
+			t.Errorf("%q: %+v", c.name, rec)
+		}
+	}
+	queue := w().raw(9).utf("_timer_state/event_x").i32(3, 0, 1).utf(serde.ValueSerializer).sub(long)
+	if rec, ok := serde.NewReader("file", queue.b, 0).FindRecord(0, nil); !ok || rec.Off != 1 || rec.Kind != serde.PriorityQueue {
+		t.Errorf("queue: %+v", rec)
+	}
+}
+
+// TestManyUnknown reads many records that cannot be read, in a moment.
+func TestManyUnknown(t *testing.T) {
+	one := record("x", proxy(snap("com.acme.Snapshot", 2).utf("payload")), proxy(snap("com.acme.Snapshot", 2).utf("payload")))
+	const n = 20000
+	in := bytes.Repeat(one.b, n)
+	begin := time.Now()
+	r := serde.NewReader("file", in, 0)
+	got := r.StateMetas(n, serde.MetaLayout{Version: 7}, []string{"y"}, func(int64) int64 { return int64(len(in)) })
+	if r.Err() != nil || len(got) != n || !got[n-1].Opaque {
+		t.Errorf("%d records, %v", len(got), r.Err())
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
 
