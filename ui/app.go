@@ -18,6 +18,7 @@ type App struct {
 	cfg   Config
 	ctx   context.Context // ends with the program
 	now   func() time.Time
+	later func(time.Duration, tea.Msg) tea.Cmd // a timer
 	theme theme
 	w, h  int
 
@@ -54,6 +55,7 @@ func newApp(ctx context.Context, cfg Config) *App {
 		cfg:   cfg,
 		ctx:   ctx,
 		now:   time.Now,
+		later: after,
 		theme: newTheme(cfg.ASCII),
 		marks: newMarking(),
 	}

@@ -19,7 +19,11 @@ const (
 // sideWidth is from how many columns on the details stand at the right.
 const sideWidth = 120
 
-// layout is where things stand; it depends on nothing but the screen's size.
+// maxBelow is the most lines that the details below the tree have.
+const maxBelow = 6
+
+// layout is where things stand. It depends on the screen's size, and on the
+// number of rows where they are fewer than fit: the details use what is left.
 type layout struct {
 	header  int // lines
 	tree    int // columns of the tree
@@ -39,11 +43,16 @@ func (a *App) plot() layout {
 		l.side = max(40, min(a.w/3, 80))
 		l.tree = a.w - l.side - 1
 	case a.h >= 16:
-		l.below = max(2, min((a.h-16)/4, 6))
+		l.below = max(2, min((a.h-16)/4, maxBelow))
 	}
 	l.rows = a.h - l.header - 3 // lens, status, footer
 	if l.below > 0 {
 		l.rows -= l.below + 1
+		if a.snap != nil && !a.tree.building {
+			spare := max(0, min(int64(l.rows)-a.tree.list.total(), int64(maxBelow-l.below)))
+			l.below += int(spare)
+			l.rows -= int(spare)
+		}
 	}
 	l.statusY = a.h - 2
 	return l

@@ -225,7 +225,7 @@ func (a *App) rowSign(i int64) string {
 
 func (a *App) sizeText(x rowText) string {
 	switch {
-	case x.weight < 0:
+	case x.weight < 0, x.weight == 0 && x.lower:
 		return "?"
 	case a.tree.lens == model.LensFiles:
 		return model.FormatCount(x.weight)

@@ -22,6 +22,8 @@ type job struct {
 	cancel    context.CancelFunc
 	// keep: Esc does not end it (a write has a key of its own).
 	keep bool
+	// lasting: its context goes on after it, for what it opened.
+	lasting bool
 	// finds: more findings may come when it ends.
 	finds bool
 }
@@ -42,7 +44,9 @@ func (a *App) begin(what, unit string) (*job, context.Context) {
 
 // end takes a job from the list, when its message has come.
 func (a *App) end(j *job) {
-	j.cancel()
+	if !j.lasting {
+		j.cancel()
+	}
 	a.jobs = slices.DeleteFunc(a.jobs, func(k *job) bool { return k == j })
 }
 
@@ -126,7 +130,7 @@ func (a *App) tick() tea.Cmd {
 		return nil
 	}
 	a.ticking = true
-	return tea.Tick(tickEvery, func(time.Time) tea.Msg { return tickMsg{} })
+	return a.later(tickEvery, tickMsg{})
 }
 
 // ageTick asks for one redraw a minute while an error stands on the status line.
@@ -136,6 +140,10 @@ func (a *App) ageTick() tea.Cmd {
 		return nil
 	}
 	a.aging = n.at
-	at := n.at
-	return tea.Tick(ageEvery, func(time.Time) tea.Msg { return ageMsg{at} })
+	return a.later(ageEvery, ageMsg{n.at})
+}
+
+// after is a command whose message comes after a while.
+func after(d time.Duration, m tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return m })
 }

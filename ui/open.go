@@ -54,6 +54,7 @@ func (a *App) candidates(m candidatesMsg) tea.Cmd {
 // open decodes `_metadata` and finds what can be found in it alone.
 func (a *App) open(uri string) tea.Cmd {
 	j, ctx := a.begin("opening "+clean(store.Redact(uri)), "")
+	j.lasting = true // the file is read again and again
 	cfg := a.cfg
 	return func() tea.Msg {
 		m := openedMsg{job: j, uri: uri}
@@ -62,6 +63,7 @@ func (a *App) open(uri string) tea.Cmd {
 		if m.snap == nil {
 			return m
 		}
+		m.snap.Store = cfg.Store
 		m.findings = finding.Quick(m.snap, m.tree)
 		return m
 	}

@@ -248,7 +248,7 @@ func (a *App) planLines(p *prune.Plan, w int) []string {
 	b.text("", p.CopyReason)
 	b.text("", fmt.Sprintf("_metadata %s%s%s", model.FormatSize(p.MetadataBytes.Before), arrow, model.FormatSize(p.MetadataBytes.After)))
 	b.text("", filesText(p.Files))
-	b.heading(fmt.Sprintf("%s will be gone", plural(int64(len(p.Removed)), "thing")))
+	b.heading("Will be gone")
 	for i := range p.Removed {
 		b.text(a.theme.mark, a.removedText(&p.Removed[i]))
 	}

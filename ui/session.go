@@ -187,8 +187,7 @@ const saveAfter = 300 * time.Millisecond
 func (a *App) saveSoon() tea.Cmd {
 	a.session.gen++
 	a.session.dirty = true
-	gen := a.session.gen
-	return tea.Tick(saveAfter, func(time.Time) tea.Msg { return saveDueMsg{gen} })
+	return a.later(saveAfter, saveDueMsg{a.session.gen})
 }
 
 func (a *App) saveDue(m saveDueMsg) tea.Cmd {

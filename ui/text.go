@@ -163,3 +163,6 @@ func plural(n int64, one string) string {
 	}
 	return model.FormatCount(n) + " " + one + "s"
 }
+
+// strip takes escape sequences away.
+func strip(s string) string { return ansi.Strip(s) }
