@@ -45,7 +45,7 @@ func (a *App) openRow() tea.Cmd {
 		return nil
 	}
 	a.moved = true
-	if a.tree.isOpen(a.tree.list, r.node) {
+	if a.tree.isOpen(r) {
 		a.tree.move(1)
 		return nil
 	}
@@ -58,10 +58,10 @@ func (a *App) closeRow() tea.Cmd {
 		return nil
 	}
 	a.moved = true
-	if a.tree.canOpen(r) && a.tree.isOpen(a.tree.list, r.node) {
+	if a.tree.canOpen(r) && a.tree.isOpen(r) {
 		return a.tree.setOpen(false)
 	}
-	parent := a.names.tree.Parent(r.node, a.tree.turn)
+	parent := a.names.tree.Parent(r.node, a.tree.shown.turn)
 	if r.elem >= 0 {
 		parent = r.node
 	}
@@ -77,17 +77,17 @@ func (a *App) toggleRow() tea.Cmd {
 		return nil
 	}
 	a.moved = true
-	return a.tree.setOpen(!a.tree.isOpen(a.tree.list, r.node))
+	return a.tree.setOpen(!a.tree.isOpen(r))
 }
 
 func (a *App) zoomIn() tea.Cmd {
 	r := a.tree.here()
-	if r.node == model.None || !a.names.tree.HasChildren(r.node, a.tree.turn) {
+	if r.node == model.None || !a.names.tree.HasChildren(r.node, a.tree.shown.turn) {
 		a.say("nothing below this row to zoom into")
 		return nil
 	}
 	a.moved = true
-	a.tree.zoom = r.node
+	a.tree.zoom = a.tree.translate(r).node
 	return a.tree.rebuild()
 }
 
@@ -96,7 +96,7 @@ func (a *App) zoomOut() tea.Cmd {
 		return nil
 	}
 	from := a.tree.zoom
-	a.tree.zoom = a.names.tree.Parent(from, a.tree.turn)
+	a.tree.zoom = a.tree.names.tree.Parent(from, a.tree.turn)
 	if a.tree.zoom == model.None {
 		a.tree.zoom = model.Root
 	}
@@ -112,15 +112,15 @@ func (a *App) nextLens() tea.Cmd {
 
 func (a *App) turnTree() tea.Cmd {
 	a.moved = true
-	here := a.tree.here()
+	here, was := a.tree.translate(a.tree.here()), a.tree.shown.turn
 	a.tree.turn = 1 - a.tree.turn
-	t := a.names.tree
+	t := a.tree.names.tree
 	if t.Parent(a.tree.zoom, a.tree.turn) == model.None {
 		a.tree.zoom = model.Root
 	}
 	// A row that the other turn has not: stay with its operator.
 	for here.node != model.None && here.node != model.Root && t.Parent(here.node, a.tree.turn) == model.None {
-		here = row{t.Parent(here.node, 1-a.tree.turn), -1}
+		here = row{t.Parent(here.node, was), -1}
 	}
 	a.tree.want = &here
 	return a.tree.rebuild()
@@ -285,7 +285,7 @@ func (a *App) markAll(targets []model.Target, skipped int) tea.Cmd {
 
 // markMatches marks what the filter matches.
 func (a *App) markMatches() tea.Cmd {
-	if a.tree.filter == "" {
+	if a.tree.filter == "" || a.tree.list.match == nil {
 		a.say("without a filter * marks nothing; / filters")
 		return nil
 	}
@@ -304,7 +304,8 @@ func (a *App) markMatches() tea.Cmd {
 
 func (a *App) matchAbove(g model.Target) bool {
 	n := a.snap.Find(a.names.tree, g)
-	for p := a.names.tree.Parent(n, a.tree.turn); p != model.None; p = a.names.tree.Parent(p, a.tree.turn) {
+	turn := a.tree.shown.turn
+	for p := a.names.tree.Parent(n, turn); p != model.None; p = a.names.tree.Parent(p, turn) {
 		if a.tree.list.match.has(p) {
 			return true
 		}

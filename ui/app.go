@@ -75,7 +75,7 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if a.leaving {
 		return a, tea.Quit
 	}
-	return a, tea.Batch(cmd, a.wantPages(), a.wantDetails(), a.tick(), a.ageTick())
+	return a, tea.Batch(cmd, a.sync(), a.wantPages(), a.wantDetails(), a.tick(), a.ageTick())
 }
 
 func (a *App) handle(msg tea.Msg) tea.Cmd {
@@ -264,44 +264,24 @@ func (a *App) toLargest() {
 	}
 }
 
-// retree takes in a tree that knows more than the one before: what was open, the
-// cursor and the marks are found again by their targets.
-func (a *App) retree(t *model.Tree) tea.Cmd {
-	old, view := a.names, a.tree
-	a.names = newNames(a.snap, t)
-	fresh := newTreeView(a.names)
-	same := func(n model.Node) model.Node {
-		if n == model.Root || n == model.None {
-			return n
-		}
-		return a.snap.Find(t, old.tree.Target(n, a.snap.Meta.Operators))
+// retree takes in a tree that knows more than the one before. It is shown when
+// its rows are made (sync).
+func (a *App) retree(t *model.Tree) tea.Cmd { return a.tree.retree(newNames(a.snap, t)) }
+
+// sync follows the rows: where they are those of another tree, findings and
+// marks are laid over it.
+func (a *App) sync() tea.Cmd {
+	if a.snap == nil || a.tree.shown.names == a.names {
+		return nil
 	}
-	for n := range view.open.all() {
-		if m := same(n); m != model.None {
-			fresh.open.set(m)
-		}
-	}
-	for n := range view.shut.all() {
-		if m := same(n); m != model.None {
-			fresh.shut.set(m)
+	old := a.names
+	a.names = a.tree.shown.names
+	for _, o := range a.over {
+		if d, ok := o.(*detailPage); ok {
+			d.row.node = a.names.same(old, d.row.node)
 		}
 	}
-	fresh.turn, fresh.lens, fresh.order, fresh.reverse = view.turn, view.lens, view.order, view.reverse
-	fresh.filter, fresh.ofTotal, fresh.height = view.filter, view.ofTotal, view.height
-	fresh.gen, fresh.building, fresh.cancel = view.gen, view.building, view.cancel
-	if fresh.zoom = same(view.zoom); fresh.zoom == model.None {
-		fresh.zoom = model.Root
-	}
-	for here := view.here(); here.node != model.None; here = (row{old.tree.Parent(here.node, view.turn), -1}) {
-		if m := same(here.node); m != model.None {
-			fresh.want = &row{m, here.elem}
-			break
-		}
-	}
-	fresh.cursor, fresh.top = view.cursor, view.top
-	a.tree = fresh
 	a.pages = pages{}
 	a.found.place(a.names)
-	cmd := a.tree.rebuild()
-	return tea.Batch(cmd, a.marks.look(a.names))
+	return a.marks.look(a.names)
 }

@@ -272,7 +272,7 @@ func (a *App) lensLine() string {
 		parts = append(parts, "% of total")
 	}
 	if v.zoom != model.Root {
-		parts = append(parts, "zoom: "+a.names.full(v.zoom))
+		parts = append(parts, "zoom: "+v.names.full(v.zoom))
 	}
 	right := ""
 	switch {

@@ -85,17 +85,17 @@ func (a *App) rowText(r row) rowText {
 		return a.elementText(r)
 	}
 	v, t := &a.tree, a.names.tree
-	x := rowText{parent: t.Parent(r.node, v.turn), mark: a.marks.of(a.names, r), depth: v.depth(r.node), name: a.names.label(r.node, v.turn)}
-	x.weight, x.lower = t.Sizes(r.node).Weight(v.lens)
+	x := rowText{parent: t.Parent(r.node, v.shown.turn), mark: a.marks.of(a.names, r), depth: v.depth(r.node), name: a.names.label(r.node, v.shown.turn)}
+	x.weight, x.lower = t.Sizes(r.node).Weight(v.shown.lens)
 	whole := x.parent
 	if v.ofTotal {
 		whole = model.Root
 	}
-	x.whole = v.weight(whole)
+	x.whole = v.shown.weight(whole)
 	x.fold = a.theme.leaf
 	if v.canOpen(r) {
 		x.fold = a.theme.closed
-		if v.isOpen(v.list, r.node) {
+		if v.isOpen(r) {
 			x.fold = a.theme.opened
 		}
 	}
@@ -136,10 +136,10 @@ func (a *App) infoText(n model.Node) (count, word string) {
 
 func (a *App) elementText(r row) rowText {
 	v := &a.tree
-	x := rowText{weight: model.Unknown, parent: model.None, whole: v.weight(r.node), depth: v.depth(r.node) + 1, mark: a.marks.of(a.names, r), fold: a.theme.leaf}
+	x := rowText{weight: model.Unknown, parent: model.None, whole: v.shown.weight(r.node), depth: v.depth(r.node) + 1, mark: a.marks.of(a.names, r), fold: a.theme.leaf}
 	digits := len(model.FormatCount(a.names.elements(r.node) - 1))
 	x.name = padLeft(model.FormatCount(r.elem), digits)
-	if v.lens == model.LensMetadata {
+	if v.shown.lens == model.LensMetadata {
 		x.weight = 8 // its offset
 	}
 	e, err, ok := a.pages.get(a.names.tree, r.node, r.elem)
@@ -152,7 +152,7 @@ func (a *App) elementText(r row) rowText {
 		if e.Len >= 0 {
 			x.count = short(e.Len) + " B"
 		}
-		if v.lens == model.LensState {
+		if v.shown.lens == model.LensState {
 			x.weight = e.Len
 		}
 		x.name += "  " + printableBytes(e.Head)
@@ -227,7 +227,7 @@ func (a *App) sizeText(x rowText) string {
 	switch {
 	case x.weight < 0, x.weight == 0 && x.lower:
 		return "?"
-	case a.tree.lens == model.LensFiles:
+	case a.tree.shown.lens == model.LensFiles:
 		return model.FormatCount(x.weight)
 	}
 	return a.bound(x.lower) + model.FormatSize(x.weight)

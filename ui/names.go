@@ -142,5 +142,13 @@ func (s *names) target(r row) model.Target {
 	return g
 }
 
+// same finds a node of another tree of the same snapshot in this one, or None.
+func (s *names) same(other *names, n model.Node) model.Node {
+	if other == s || n == model.None || n == model.Root {
+		return n
+	}
+	return s.snap.Find(s.tree, other.tree.Target(n, s.snap.Meta.Operators))
+}
+
 // text is a name as it stands in the file (modified UTF-8), for the screen.
 func text(modified string) string { return clean(decoder.Text(modified)) }

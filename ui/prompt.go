@@ -87,7 +87,9 @@ func (p *prompt) edit(a *App, m tea.Msg) tea.Cmd {
 }
 
 func (a *App) ask(p *prompt) tea.Cmd {
-	p.field.Focus()
+	if !p.single {
+		p.field.Focus()
+	}
 	a.prompt = p
 	return nil
 }
@@ -95,7 +97,10 @@ func (a *App) ask(p *prompt) tea.Cmd {
 // askFilter begins a filter. The rows follow while it is typed; Esc brings back
 // what was there.
 func (a *App) askFilter() tea.Cmd {
-	old, shut, keep := a.tree.filter, a.tree.shut.clone(), a.tree.here()
+	old, shut, keep := a.tree.filter, a.tree.shut.clone(), model.Target{}
+	if r := a.tree.here(); r.node != model.None {
+		keep = a.names.target(r)
+	}
 	p := &prompt{label: "filter: ", field: newField()}
 	p.field.SetValue(old)
 	p.change = func(a *App, s string) tea.Cmd { return a.setFilter(s) }
@@ -106,7 +111,12 @@ func (a *App) askFilter() tea.Cmd {
 		return nil
 	}
 	p.cancel = func(a *App) tea.Cmd {
-		a.tree.filter, a.tree.shut, a.tree.want = old, shut, &keep
+		a.tree.filter = old
+		clear(a.tree.shut)
+		copy(a.tree.shut, shut)
+		if n := a.snap.Find(a.tree.names.tree, keep); n != model.None && n != model.Root {
+			a.tree.want = &row{n, keep.Entries.First}
+		}
 		return a.tree.rebuild()
 	}
 	a.moved = true
@@ -129,7 +139,8 @@ func (a *App) askNumber() tea.Cmd {
 	p := &prompt{field: newField()}
 	if n := a.names.elements(r.node); n > 0 {
 		p.label = fmt.Sprintf("entry 0-%d: ", n-1)
-		p.accept = func(a *App, s string) tea.Cmd { return a.toEntry(r.node, n, s) }
+		cell := a.names.target(row{r.node, -1})
+		p.accept = func(a *App, s string) tea.Cmd { return a.toEntry(cell, n, s) }
 	} else {
 		p.label = fmt.Sprintf("row 1-%d: ", a.tree.list.total())
 		p.accept = (*App).toRow
@@ -153,14 +164,14 @@ func (a *App) toRow(s string) tea.Cmd {
 	return nil
 }
 
-func (a *App) toEntry(cell model.Node, total int64, s string) tea.Cmd {
+func (a *App) toEntry(cell model.Target, total int64, s string) tea.Cmd {
 	n, ok := number(s)
 	if !ok || n < 0 || n >= total {
 		a.say("no entry %q: they go from 0 to %s", s, model.FormatCount(total-1))
 		return nil
 	}
 	a.moved = true
-	return a.tree.reveal(row{cell, n})
+	return a.tree.reveal(row{a.snap.Find(a.names.tree, cell), n})
 }
 
 // askSort waits for the letter after s.

@@ -12,9 +12,13 @@ import (
 // milliseconds. Above it the build runs beside the keys.
 const syncRows = 20000
 
-// treeView is the rows, the cursor in them and what is shown of them.
+// treeView is the rows, the cursor in them and what is shown of them. The
+// embedded spec is what is wanted; shown is the one that list was made of, which
+// lags behind while a build runs. Drawing, and what a key means for the row under
+// the cursor, goes by shown.
 type treeView struct {
 	spec
+	shown   spec
 	list    *list
 	cursor  int64
 	top     int64 // first row on the screen
@@ -38,12 +42,8 @@ type builtMsg struct {
 }
 
 func newTreeView(n *names) treeView {
-	return treeView{
-		spec:   spec{names: n, open: newBitset(n.tree.Len()), shut: newBitset(n.tree.Len())},
-		list:   &list{},
-		anchor: -1,
-		height: 1,
-	}
+	s := spec{names: n, open: newBitset(n.tree.Len()), shut: newBitset(n.tree.Len())}
+	return treeView{spec: s, shown: s, list: &list{}, anchor: -1, height: 1}
 }
 
 // here is the row under the cursor; node None where there is no row.
@@ -58,7 +58,6 @@ func (v *treeView) here() row {
 // quick, else by a command.
 func (v *treeView) rebuild() tea.Cmd {
 	v.gen++
-	clear(v.largest)
 	v.anchor = -1
 	if v.building {
 		v.cancel.Store(true) // builtMsg starts the next one
@@ -97,12 +96,13 @@ func (v *treeView) built(m builtMsg) tea.Cmd {
 // adopt shows new rows with the cursor on the same thing as before, or on what
 // holds it.
 func (v *treeView) adopt(l *list) {
-	keep, offset := v.here(), v.cursor-v.top
+	keep, offset := v.translate(v.here()), v.cursor-v.top
 	if v.want != nil {
 		keep = *v.want
 		v.want = nil
 	}
-	v.list = l
+	v.list, v.shown = l, v.spec
+	clear(v.largest)
 	at := int64(-1)
 	for n := keep; n.node != model.None; n = (row{v.names.tree.Parent(n.node, v.turn), -1}) {
 		if at = l.find(n); at >= 0 || n.node == v.zoom {
@@ -116,6 +116,18 @@ func (v *treeView) adopt(l *list) {
 		v.toMatch = false
 		v.firstMatch()
 	}
+}
+
+// translate gives a row of the tree that is shown in the tree that is wanted, or
+// what holds it there.
+func (v *treeView) translate(r row) row {
+	for from := v.shown.names; from != v.names && r.node != model.None; {
+		if n := v.names.same(from, r.node); n != model.None {
+			return row{n, r.elem}
+		}
+		r = row{from.tree.Parent(r.node, v.shown.turn), -1}
+	}
+	return r
 }
 
 // firstMatch goes to the first row from the cursor on that the filter matches.
@@ -157,7 +169,7 @@ func (v *treeView) jump(i int64) {
 // depth is how far a node's row is indented.
 func (v *treeView) depth(n model.Node) int {
 	d := -1
-	for ; n != v.zoom && n != model.None; n = v.names.tree.Parent(n, v.turn) {
+	for ; n != v.shown.zoom && n != model.None; n = v.shown.names.tree.Parent(n, v.shown.turn) {
 		d++
 	}
 	return d
@@ -165,33 +177,39 @@ func (v *treeView) depth(n model.Node) int {
 
 // canOpen tells whether there is something below a row.
 func (v *treeView) canOpen(r row) bool {
-	return r.node != model.None && r.elem < 0 && (v.names.tree.HasChildren(r.node, v.turn) || v.names.elements(r.node) > 0)
+	s := &v.shown
+	return r.node != model.None && r.elem < 0 && (s.names.tree.HasChildren(r.node, s.turn) || s.names.elements(r.node) > 0)
 }
+
+// isOpen tells whether a row is open.
+func (v *treeView) isOpen(r row) bool { return r.elem < 0 && v.shown.isOpen(v.list, r.node) }
 
 // setOpen opens or closes the row under the cursor in place: only the rows that
 // come or go are touched.
 func (v *treeView) setOpen(open bool) tea.Cmd {
-	n := v.here().node
-	if v.isOpen(v.list, n) == open {
+	r := v.here()
+	if v.isOpen(r) == open {
 		return nil
 	}
+	n := v.translate(r).node
+	if n == model.None {
+		return nil
+	}
+	v.shut.clear(n)
 	if open {
 		v.open.set(n)
-		v.shut.clear(n)
 	} else {
 		v.open.clear(n)
-		v.shut.set(n)
-	}
-	if v.filter == "" {
-		v.shut.clear(n)
+		if v.filter != "" {
+			v.shut.set(n)
+		}
 	}
 	v.anchor = -1
-	k := v.position(v.cursor)
 	if v.building {
 		return v.rebuild()
 	}
+	k := v.position(v.cursor)
 	if !open {
-		v.gen++
 		v.list.remove(k, k+1+v.countBelow(k))
 		v.scroll()
 		return nil
@@ -200,7 +218,6 @@ func (v *treeView) setOpen(open bool) tea.Cmd {
 	if below == nil {
 		return v.rebuild()
 	}
-	v.gen++
 	v.list.insert(k, below, v.names.elements(n))
 	v.scroll()
 	return nil
@@ -225,9 +242,8 @@ func (v *treeView) position(i int64) int {
 
 // countBelow is the number of nodes that stand below the k-th one.
 func (v *treeView) countBelow(k int) int {
-	t, d, n := v.names.tree, v.depth(v.list.nodes[k]), 0
+	t, d, n := v.shown.names.tree, v.depth(v.list.nodes[k]), 0
 	for _, c := range v.list.nodes[k+1:] {
-		// Rows of a class that is not deeper end the run without a walk up.
 		if t.Class(c) == model.ClassOperator || v.depth(c) <= d {
 			break
 		}
@@ -236,14 +252,14 @@ func (v *treeView) countBelow(k int) int {
 	return n
 }
 
-// largestChild is the weight that fills the bar of n's siblings.
+// largestChild is the weight that fills the bars of a node's children.
 func (v *treeView) largestChild(parent model.Node) int64 {
 	if w, ok := v.largest[parent]; ok {
 		return w
 	}
 	w := int64(0)
-	for _, c := range v.names.tree.Children(nil, parent, v.turn) {
-		w = max(w, v.weight(c))
+	for _, c := range v.shown.names.tree.Children(nil, parent, v.shown.turn) {
+		w = max(w, v.shown.weight(c))
 	}
 	if v.largest == nil || len(v.largest) > 4096 {
 		v.largest = map[model.Node]int64{}
@@ -252,10 +268,13 @@ func (v *treeView) largestChild(parent model.Node) int64 {
 	return w
 }
 
-// reveal opens the way to a node and puts the cursor there, leaving a zoom, a
+// reveal opens the way to a row and puts the cursor there, leaving a zoom, a
 // filter or a turn in which it has no row.
 func (v *treeView) reveal(r row) tea.Cmd {
-	t, dirty := v.names.tree, false
+	if r = v.translate(r); r.node == model.None {
+		return nil
+	}
+	t, dirty := v.names.tree, v.building
 	if r.node != model.Root && t.Parent(r.node, v.turn) == model.None {
 		v.turn, v.zoom, dirty = 1-v.turn, model.Root, true
 	}
@@ -266,7 +285,7 @@ func (v *treeView) reveal(r row) tea.Cmd {
 	if !inZoom {
 		v.zoom, dirty = model.Root, true
 	}
-	if v.filter != "" && !v.list.show.has(r.node) {
+	if v.filter != "" && (dirty || !v.list.show.has(r.node)) {
 		v.filter, dirty = "", true
 	}
 	for p := t.Parent(r.node, v.turn); p != model.None && p != v.zoom; p = t.Parent(p, v.turn) {
@@ -277,10 +296,35 @@ func (v *treeView) reveal(r row) tea.Cmd {
 		v.open.set(r.node)
 		v.shut.clear(r.node)
 	}
-	if i := v.list.find(r); i >= 0 && !dirty && !v.building {
-		v.jump(i)
-		return nil
+	if !dirty {
+		if i := v.list.find(r); i >= 0 {
+			v.jump(i)
+			return nil
+		}
 	}
 	v.want = &r
+	return v.rebuild()
+}
+
+// retree takes in a tree that knows more than the one before: what was open is
+// found again by its target.
+func (v *treeView) retree(n *names) tea.Cmd {
+	old, fresh := v.spec, newTreeView(n)
+	carry := func(from, to bitset) {
+		for node := range from.all() {
+			if m := n.same(old.names, node); m != model.None {
+				to.set(m)
+			}
+		}
+	}
+	carry(old.open, fresh.open)
+	carry(old.shut, fresh.shut)
+	v.names, v.open, v.shut = n, fresh.open, fresh.shut
+	if v.zoom = n.same(old.names, old.zoom); v.zoom == model.None {
+		v.zoom = model.Root
+	}
+	if v.want != nil {
+		v.want.node = n.same(old.names, v.want.node)
+	}
 	return v.rebuild()
 }
