@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -85,35 +86,46 @@ func BenchmarkMillionBuilds(b *testing.B) {
 const keyLimit = 16 * time.Millisecond
 
 // TestKeysNeverWait presses every kind of key on a million rows: none may take
-// long, those neither that sort, filter or turn everything.
+// long, those neither that sort, filter or turn everything. On a busy machine a
+// key may have to wait for others, so it has three tries.
 func TestKeysNeverWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a million rows")
 	}
+	var slow []string
+	for range 3 {
+		if slow = slowKeys(t); len(slow) == 0 {
+			return
+		}
+	}
+	t.Errorf("keys that took more than %v: %v", keyLimit, slow)
+}
+
+func slowKeys(t *testing.T) (slow []string) {
 	x := million()(t)
 	var beside []tea.Cmd
-	for _, k := range []string{"down", "down", "pgdown", "G", "up", "g", "s", "n", "down", "s", "s", "down", "m", "down", "t", "down", "%", "space", "u", "v", "down", "esc", "n", "f"} {
+	press := func(name string, k tea.KeyPressMsg) {
 		start := time.Now()
-		beside = append(beside, x.key1(keyMsg(k)))
-		took := time.Since(start)
-		if took > keyLimit {
-			t.Errorf("key %s took %v", k, took)
-		}
-	}
-	for _, cmd := range beside {
-		x.run(cmd)
-	}
-	x.press("/")
-	for _, r := range "state-7" {
-		start := time.Now()
-		cmd := x.key1(tea.KeyPressMsg{Code: r, Text: string(r)})
+		beside = append(beside, x.key1(k))
 		if took := time.Since(start); took > keyLimit {
-			t.Errorf("typing %q took %v", r, took)
+			slow = append(slow, fmt.Sprintf("%s %v", name, took))
 		}
-		beside = append(beside, cmd)
 	}
-	for _, cmd := range beside[len(beside)-7:] {
-		x.run(cmd)
+	settle := func() {
+		for _, cmd := range beside {
+			x.run(cmd)
+		}
+		beside = nil
 	}
+	for _, k := range []string{"down", "down", "pgdown", "G", "up", "g", "s", "n", "down", "s", "s", "down", "m", "down", "t", "down", "%", "space", "u", "v", "down", "esc", "n", "f"} {
+		press(k, keyMsg(k))
+	}
+	settle()
+	press("/", keyMsg("/"))
+	for _, r := range "state-7" {
+		press("typed "+string(r), tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	settle()
 	x.mustShow("100,000 matches")
+	return slow
 }

@@ -370,28 +370,42 @@ func (b *builder) findMatches() bool {
 type matcher struct {
 	words []string
 	names *names
-	seen  map[string]bool // by label: a state's name stands on many rows
+	seen  map[matchKey]bool
+}
+
+// matchKey is what the text of a row depends on: many rows say the same.
+type matchKey struct {
+	class   model.Class
+	kind    model.Kind
+	dist    model.Distribution
+	whole   bool
+	name    string
+	subtask int
 }
 
 func newMatcher(filter string, names *names) *matcher {
-	return &matcher{strings.Fields(strings.ToLower(filter)), names, map[string]bool{}}
+	return &matcher{strings.Fields(strings.ToLower(filter)), names, map[matchKey]bool{}}
 }
 
 func (m *matcher) match(n model.Node, turn model.Turn) bool {
 	t := m.names.tree
-	if t.Class(n) == model.ClassOperator {
+	k := matchKey{class: t.Class(n), subtask: -1}
+	switch {
+	case k.class == model.ClassOperator:
 		return m.text(m.names.operatorText(n))
+	case k.class == model.ClassSubtask, k.class == model.ClassCell && turn == model.TurnState:
+		k.class, k.subtask = model.ClassSubtask, t.Subtask(n)
+	default:
+		k.kind, k.dist, k.whole, k.name = t.Kind(n), t.Dist(n), t.Whole(n), t.Name(n)
 	}
-	label := m.names.label(n, turn)
-	if t.Class(n) == model.ClassState {
-		label += " " + t.Kind(n).String() + " " + t.Dist(n).String()
-	}
-	hit, known := m.seen[label]
+	hit, known := m.seen[k]
 	if !known {
-		hit = m.text(label)
-		if len(m.seen) < 1<<16 {
-			m.seen[label] = hit
+		label := m.names.label(n, turn)
+		if k.subtask < 0 {
+			label += " " + k.kind.String() + " " + k.dist.String()
 		}
+		hit = m.text(label)
+		m.seen[k] = hit
 	}
 	return hit
 }

@@ -63,10 +63,12 @@ func (v *treeView) rebuild() tea.Cmd {
 		v.cancel.Store(true) // builtMsg starts the next one
 		return nil
 	}
-	b := &builder{spec: &v.spec, out: &list{}, budget: syncRows, stop: never}
-	if l := b.build(); l != nil {
-		v.adopt(l)
-		return nil
+	if v.filter == "" || v.names.tree.Len() <= syncRows { // a filter looks at every node
+		b := &builder{spec: &v.spec, out: &list{}, budget: syncRows, stop: never}
+		if l := b.build(); l != nil {
+			v.adopt(l)
+			return nil
+		}
 	}
 	return v.start()
 }
