@@ -78,6 +78,8 @@ type rowText struct {
 	count  string // of entries, or the operator's id
 	word   string
 	flag   string
+	// element: of a list, not a node.
+	element bool
 }
 
 func (a *App) rowText(r row) rowText {
@@ -136,7 +138,7 @@ func (a *App) infoText(n model.Node) (count, word string) {
 
 func (a *App) elementText(r row) rowText {
 	v := &a.tree
-	x := rowText{weight: model.Unknown, parent: model.None, whole: v.shown.weight(r.node), depth: v.depth(r.node) + 1, mark: a.marks.of(a.names, r), fold: a.theme.leaf}
+	x := rowText{element: true, weight: model.Unknown, parent: model.None, whole: v.shown.weight(r.node), depth: v.depth(r.node) + 1, mark: a.marks.of(a.names, r), fold: a.theme.leaf}
 	digits := len(model.FormatCount(a.names.elements(r.node) - 1))
 	x.name = padLeft(model.FormatCount(r.elem), digits)
 	if v.shown.lens == model.LensMetadata {
@@ -199,7 +201,7 @@ func (a *App) rowLine(i int64, w int, c columns) string {
 	put(name)
 	room := w - used - 3 // flags
 	info := a.fitInfo(&x, c, room)
-	name = cut(x.name, room, th.more)
+	name = cut(x.name, room-width(info), th.more)
 	nameW := width(name)
 	if i == v.cursor && a.top() == nil {
 		name = th.cursor.Render(name)
@@ -240,7 +242,10 @@ func (a *App) fitInfo(x *rowText, c columns, room int) string {
 		return ""
 	}
 	name := width(x.name)
-	full := "  " + padLeft(x.count, 8) + " " + padRight(x.word, 9)
+	if x.element {
+		name = 0 // bytes may be cut
+	}
+	full := "  " + padLeft(x.count, 8) + " " + padRight(x.word, 6)
 	tight := "  " + x.count
 	if x.word != "" {
 		tight += " " + x.word

@@ -180,7 +180,7 @@ func (a *App) count() tea.Cmd {
 	j, ctx := a.begin("counting "+what, "")
 	s, t := a.snap, a.names.tree
 	return func() tea.Msg {
-		fresh, err := countBelow(ctx, s, t, r.node, j.progress)
+		fresh, err := s.Count(ctx, t, r.node, j.progress)
 		return countedMsg{j, fresh, what, err}
 	}
 }

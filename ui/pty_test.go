@@ -1,0 +1,216 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// console is a real pseudo-terminal with an emulator behind it.
+type console struct {
+	testing.TB
+	f    *os.File
+	term *vt.SafeEmulator
+
+	mu    sync.Mutex
+	bytes []byte // everything that was written to the terminal
+	last  time.Time
+}
+
+func newConsole(t testing.TB, f *os.File, w, h int) *console {
+	c := &console{TB: t, f: f, term: vt.NewSafeEmulator(w, h), last: time.Now()}
+	go io.Copy(f, c.term) // the terminal's answers
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := f.Read(buf)
+			c.mu.Lock()
+			c.bytes = append(c.bytes, buf[:n]...)
+			c.last = time.Now()
+			c.mu.Unlock()
+			c.term.Write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// start runs a program in a terminal of its own.
+func start(t testing.TB, w, h int, env []string, argv ...string) (*console, *exec.Cmd) {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "SSH_TTY=/dev/pts/9"}, env...)
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		f.Close()
+	})
+	return newConsole(t, f, w, h), cmd
+}
+
+// written is the number of bytes that the program has written.
+func (c *console) written() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.bytes)
+}
+
+// settle waits until nothing was written for a while.
+func (c *console) settle(quiet time.Duration) {
+	for {
+		c.mu.Lock()
+		since := time.Since(c.last)
+		c.mu.Unlock()
+		if since > quiet {
+			return
+		}
+		time.Sleep(quiet / 8)
+	}
+}
+
+// text is what the terminal shows.
+func (c *console) text() string {
+	lines := strings.Split(c.term.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wait waits until the terminal shows all parts.
+func (c *console) wait(parts ...string) {
+	c.Helper()
+	end := time.Now().Add(20 * time.Second)
+	for {
+		s, missing := c.text(), ""
+		for _, p := range parts {
+			if !strings.Contains(s, p) {
+				missing = p
+				break
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(end) {
+			c.Fatalf("the terminal does not show %q:\n%s", missing, s)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+var rawKeys = map[string]string{
+	"enter": "\r", "esc": "\x1b", "tab": "\t", "space": " ", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
+	"pgup": "\x1b[5~", "pgdown": "\x1b[6~", "ctrl+c": "\x03", "ctrl+u": "\x15",
+}
+
+// press sends keys, separated by spaces.
+func (c *console) press(keys string) {
+	for k := range strings.FieldsSeq(keys) {
+		pause := 5 * time.Millisecond
+		if k == "esc" { // with the next key at once it would be alt and that key
+			pause = 200 * time.Millisecond
+		}
+		if raw, ok := rawKeys[k]; ok {
+			k = raw
+		}
+		io.WriteString(c.f, k)
+		time.Sleep(pause)
+	}
+}
+
+// end waits until the program has ended of itself.
+func (c *console) end(cmd *exec.Cmd) error {
+	c.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(20 * time.Second):
+		c.Fatalf("the program does not end:\n%s", c.text())
+		return nil
+	}
+}
+
+func (c *console) typeIn(s string) { io.WriteString(c.f, s) }
+
+// explore runs the explorer of this package itself in a terminal, until it is
+// quit.
+func explore(t testing.TB, w, h int, cfg Config) *console {
+	t.Helper()
+	f, tty, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo-terminals: ", err)
+	}
+	if err := pty.Setsize(f, &pty.Winsize{Cols: uint16(w), Rows: uint16(h)}); err != nil {
+		t.Fatal(err)
+	}
+	cfg.In, cfg.Out = tty, tty
+	env := map[string]string{"TERM": "xterm-256color", "LANG": "C.UTF-8"}
+	cfg.Getenv = func(s string) string { return env[s] }
+	if cfg.StateDir == "" {
+		cfg.StateDir = "-"
+	}
+	c := newConsole(t, f, w, h)
+	ended := make(chan error, 1)
+	go func() { ended <- Run(t.Context(), cfg) }()
+	t.Cleanup(func() {
+		select {
+		case <-ended:
+		case <-time.After(15 * time.Second):
+			t.Error("the explorer does not end")
+		}
+		tty.Close()
+		f.Close()
+	})
+	return c
+}
+
+// wireLimit is what a cursor key may write at 80x24.
+const wireLimit = 300
+
+// TestBytesPerKey counts what a cursor key writes to a line that may be slow.
+func TestBytesPerKey(t *testing.T) {
+	t.Setenv("SSH_TTY", "/dev/pts/9")
+	c := explore(t, 80, 24, Config{Store: incident(t), URI: incidentDir})
+	c.wait("topic-partition-offset-states", "w write")
+	c.settle(300 * time.Millisecond)
+	perKey := func(what, open, key string, n int) {
+		c.press(open)
+		c.settle(300 * time.Millisecond)
+		from := c.written()
+		for range n {
+			c.press(key)
+			c.settle(80 * time.Millisecond)
+		}
+		got := (c.written() - from) / n
+		t.Logf("%s: %d bytes a key\n%s", what, got, c.text())
+		if got > wireLimit {
+			t.Errorf("%s: %d bytes a key, more than %d", what, got, wireLimit)
+		}
+	}
+	perKey("states", "g", "down", 6)
+	perKey("subtasks", "g down right", "down", 10)
+	perKey("elements", "g down down right", "down", 40)
+	c.settle(time.Second)
+	from := c.written()
+	time.Sleep(2 * time.Second)
+	if n := c.written() - from; n > 0 {
+		t.Errorf("%d bytes were written while nobody did anything: %q", n, c.bytes[from:])
+	}
+	c.press("q")
+}
