@@ -24,6 +24,7 @@ type codec struct {
 	runs  []run
 	shape *Shape
 	pojo  *pojoCodec
+	kryo  *kryoCodec
 	// mark is Flag, size is Size of the Snapshot.
 	mark bool
 	size int
@@ -250,6 +251,8 @@ func (c *codec) prepare() {
 		if c.size < 0 {
 			c.kind, c.why = Unknown, orElse(c.t.Why, "the padding is not known")
 		}
+	case Kryo:
+		c.kryo = newKryoCodec(c.t)
 	case UserValue, PulsarSchema, BeamCoder:
 		c.kind, c.why = Unknown, orElse(c.t.Why, "the bytes of its values are defined by its own code")
 	case External, TTLAware:

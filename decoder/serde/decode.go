@@ -190,6 +190,8 @@ func (d *values) valueOf(c *codec) Value {
 		return d.checked(d.enum(c))
 	case JavaObject:
 		return d.java()
+	case Kryo:
+		return d.kryo(c.kryo)
 	case StreamElement:
 		return d.streamElement(c)
 	case TwoPhase:

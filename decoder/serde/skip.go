@@ -97,6 +97,10 @@ func (c *codec) skip(b []byte, off int) int {
 		return c.skipFlagged(b, off)
 	case Unknown:
 		return noEnd
+	case Kryo:
+		if end := c.kryo.skipPartition(b, off); end != noEnd {
+			return end
+		}
 	}
 	d := values{buf: b, off: off, end: len(b)}
 	if d.value(c); !d.ok() {
@@ -326,4 +330,39 @@ func (c *codec) skipFlagged(b []byte, off int) int {
 		}
 	}
 	return off
+}
+
+// skipPartition steps over a KafkaTopicPartition that stands alone.
+func (k *kryoCodec) skipPartition(b []byte, off int) int {
+	const tag85, tag10 = firstRegistered + 2, firstScala + 2
+	if !k.kafka || len(b)-off < 2 || b[off] != tag85 && b[off] != tag10 || b[off+1] != 1 {
+		return noEnd
+	}
+	off += 2
+	for n := 0; n < 2; n++ { // hash, partition
+		for start := off; ; off++ {
+			if off >= len(b) || off-start > 4 {
+				return noEnd
+			}
+			if b[off] < 0x80 {
+				off++
+				break
+			}
+		}
+	}
+	if off+1 >= len(b) || b[off] != 1 || b[off+1] >= 0x80 {
+		return noEnd
+	}
+	for off++; off < len(b); off++ {
+		if b[off] >= 0x80 {
+			return off + 1
+		}
+	}
+	return noEnd
+}
+
+// Split is the length of the first element in data of the list state m, which
+// may go on behind it: opstate.Stream.Split.
+func Split(m *StateMeta, data []byte) (int, error) {
+	return Skip(m.Serializer(ValueSerializer), data)
 }

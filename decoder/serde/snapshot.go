@@ -88,6 +88,8 @@ type KryoType struct {
 	// Defaults and DefaultClasses: class to its default serializer.
 	Defaults       []KryoRegistration
 	DefaultClasses []KryoRegistration
+	// Kryo5 is set by AssumeKryo5.
+	Kryo5 bool
 }
 
 // Kinds of KryoRegistration.

@@ -1,0 +1,283 @@
+package serde_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"chkscope/decoder/internal/realfiles"
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/opstate"
+	"chkscope/decoder/serde"
+)
+
+// stateValue is one list element or broadcast entry of a real snapshot.
+type stateValue struct {
+	kind, state string // list, union or broadcast
+	subtask     int
+	key, value  serde.Value
+	typ         *serde.Snapshot
+	err         error
+}
+
+// eachValue decodes every operator state of a snapshot.
+func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v stateValue)) {
+	t.Helper()
+	err := s.EachStream(func(u metadata.StreamUse) error {
+		if u.Place != metadata.ManagedOperator {
+			return nil
+		}
+		in := s.Stream(t, u.Stream)
+		if in == nil {
+			return nil
+		}
+		st, err := opstate.Open(in, s.In, u.OperatorHandle.States)
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			return nil
+		}
+		st.Split = serde.Split
+		for i, os := range st.States {
+			m := st.Header.State(os.Name)
+			kind := map[string]string{"UNION": "union", "BROADCAST": "broadcast", "SPLIT_DISTRIBUTE": "list"}[m.Mode]
+			err := st.Elements(i, 0, math.MaxInt64, 64<<20, func(e opstate.Element) error {
+				v := stateValue{kind: kind, state: os.Name, subtask: int(u.Subtask), typ: m.Serializer(serde.ValueSerializer)}
+				if m.Kind != serde.Broadcast {
+					v.value, _, v.err = serde.DecodeAll(v.typ, e.Data, serde.DefaultLimits)
+					f(s.Operators[u.Operator].ID.String(), v)
+					return nil
+				}
+				b := e.Data[4:]
+				for range int(e.Data[2])<<8 | int(e.Data[3]) {
+					v.key, v.value = serde.Value{}, serde.Value{}
+					for j, typ := range []*serde.Snapshot{m.Serializer(serde.KeySerializer), v.typ} {
+						x, n, err := serde.Decode(typ, b)
+						if v.err = err; err != nil {
+							t.Errorf("%s: %s: %v", s.Name, os.Name, err)
+							return nil
+						}
+						if v.value = x; j == 0 {
+							v.key = x
+						}
+						b = b[n:]
+					}
+					f(s.Operators[u.Operator].ID.String(), v)
+				}
+				if len(b) != 0 {
+					t.Errorf("%s: %s: %d bytes left", s.Name, os.Name, len(b))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("%s: %s: %v", s.Name, os.Name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// facts prints a value as the programs did that wrote the facts.txt files: as
+// Java's toString.
+func facts(v serde.Value) string {
+	var parts []string
+	for i := range v.Items {
+		parts = append(parts, facts(v.Items[i]))
+	}
+	switch v.Form {
+	case serde.Text:
+		return v.Text
+	case serde.Millis:
+		return strconv.FormatInt(v.N, 10)
+	case serde.Sequence:
+		return "[" + strings.Join(parts, ", ") + "]"
+	case serde.Fields:
+		class := v.Shape.Type[strings.LastIndexAny(v.Shape.Type, ".$")+1:]
+		switch {
+		case v.Shape.Positional:
+			return "(" + strings.Join(parts, ",") + ")"
+		case class == "Address":
+			return parts[0] + "/" + parts[1]
+		case class == "Order":
+			return strings.Join([]string{facts(v.Field("id")), facts(v.Field("product")), facts(v.Field("amount")), facts(v.Field("tags")), facts(v.Field("address"))}, "|")
+		case class == "KafkaTopicPartition":
+			return fmt.Sprintf("KafkaTopicPartition{topic='%s', partition=%s}", parts[0], parts[1])
+		case class == "NextTransactionalIdHint":
+			return fmt.Sprintf("%s{lastParallelism=%s, nextFreeTransactionalId=%s}", class, parts[1], parts[0])
+		}
+		for i := range parts {
+			parts[i] = v.Shape.Names[i] + "=" + parts[i]
+		}
+		if class == "State" {
+			parts[2] = "context=KafkaTransactionContext{transactionalIds=" + strings.TrimPrefix(parts[2], "context=") + "}"
+		}
+		return class + "{" + strings.Join(parts, ", ") + "}"
+	}
+	return v.String()
+}
+
+// counts compares two multisets and gives how many are in both.
+func counts(t *testing.T, what string, want, got map[string]int) int {
+	t.Helper()
+	same, told := 0, 0
+	for k := range got {
+		if _, ok := want[k]; !ok {
+			want[k] += 0
+		}
+	}
+	for k, n := range want {
+		same += min(n, got[k])
+		if n != got[k] {
+			if told++; told <= 5 {
+				t.Errorf("%s: %q: %d of %d", what, k, got[k], n)
+			}
+		}
+	}
+	return same
+}
+
+// TestFactsOfLab compares list, union and broadcast values with what Flink
+// itself read from the same snapshots.
+func TestFactsOfLab(t *testing.T) {
+	total := 0
+	realfiles.Each(t, []string{"lab"}, func(s *realfiles.Snapshot) {
+		about, err := os.ReadFile(filepath.Join(s.Folder, "about.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		chk := filepath.Base(filepath.Dir(s.Name))
+		file := "facts-" + chk + ".txt"
+		if strings.Contains(string(about), "\nsnapshot: ") && strings.Contains(string(about), "/"+chk+"\nfacts") || !exists(filepath.Join(s.Folder, file)) {
+			file = "facts.txt"
+		}
+		if exists(filepath.Join(s.Folder, "facts-intended.txt")) {
+			file = "facts-intended.txt" // Flink itself cannot read that snapshot
+		}
+		if !regexp.MustCompile(`(?m)^snapshot: .*`+regexp.QuoteMeta(chk)+`$`).Match(about) && file == "facts.txt" {
+			return // one of a chain without facts of its own
+		}
+		text, err := os.ReadFile(filepath.Join(s.Folder, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, got := map[string]int{}, map[string]int{}
+		for _, line := range strings.Split(string(text), "\n") {
+			kind, rest, _ := strings.Cut(line, " ")
+			uid, fact, _ := strings.Cut(rest, " ")
+			switch {
+			case strings.Contains(fact, " count="):
+			case kind == "list" || kind == "union":
+				want[kind+" "+fact]++
+			case kind == "broadcast":
+				_, subtask, _ := strings.Cut(uid, "#")
+				want[kind+" "+subtask+" "+fact]++
+			}
+		}
+		if strings.Contains(s.Name, "multi-chk") {
+			for k := range want { // there each of the two subtasks wrote the whole union list
+				if strings.HasPrefix(k, "union") {
+					want[k] /= 2
+				}
+			}
+		}
+		eachValue(t, s, func(operator string, v stateValue) {
+			if v.state == "SourceReaderState" {
+				return
+			}
+			fact := fmt.Sprintf("%s %s=%s", v.kind, v.state, facts(v.value))
+			if v.kind == "broadcast" {
+				fact = fmt.Sprintf("%s %d %s[%s]=%s", v.kind, v.subtask, v.state, facts(v.key), facts(v.value))
+			}
+			got[fact]++
+		})
+		total += counts(t, s.Name, want, got)
+	})
+	t.Logf("%d values are equal", total)
+	if total == 0 {
+		t.Error("no facts")
+	}
+}
+
+// TestFactsOfIncident does the same for the incident's snapshots, of states
+// whose elements are not byte arrays of connectors.
+func TestFactsOfIncident(t *testing.T) {
+	got := map[string]map[string]int{} // of all snapshots in a folder
+	arrays := map[string]bool{}
+	cache := map[string]string{}
+	realfiles.Each(t, []string{"incident"}, func(s *realfiles.Snapshot) {
+		folder := s.Folder
+		for !exists(filepath.Join(folder, "facts.txt")) {
+			folder = filepath.Dir(folder)
+		}
+		if got[folder] == nil {
+			got[folder] = map[string]int{}
+		}
+		eachValue(t, s, func(operator string, v stateValue) {
+			if v.value.Form == serde.Binary {
+				arrays[folder+operator+" "+v.state] = true
+				return
+			}
+			raw := string(v.value.AppendJSON(nil))
+			if cache[raw] == "" {
+				cache[raw] = sortedIDs(strings.ReplaceAll(facts(v.value), ", ", ","))
+			}
+			got[folder][operator+" "+v.state+" "+cache[raw]]++
+		})
+	})
+	total, listed := 0, regexp.MustCompile(`^    (\d+) x (.*)$`)
+	for folder, got := range got {
+		text, err := os.ReadFile(filepath.Join(folder, "facts.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{}
+		operator, state := "", ""
+		for _, l := range strings.Split(string(text), "\n") {
+			f := strings.Fields(l)
+			switch m := listed.FindStringSubmatch(l); {
+			case strings.HasPrefix(l, "operator "):
+				operator = f[1]
+			case strings.HasPrefix(l, "  total "):
+				state = f[1]
+			case m != nil && !arrays[folder+operator+" "+state]:
+				n, _ := strconv.Atoi(m[1])
+				want[operator+" "+state+" "+sortedIDs(strings.ReplaceAll(m[2], ", ", ","))] += n
+			case strings.HasPrefix(l, "    ... "): // not all are listed
+				for k := range got {
+					if strings.HasPrefix(k, operator+" "+state+" ") && want[k] == 0 {
+						delete(got, k)
+					}
+				}
+			}
+		}
+		total += counts(t, folder, want, got)
+	}
+	t.Logf("%d values are equal", total)
+	if total == 0 {
+		t.Error("no facts")
+	}
+}
+
+// sortedIDs sorts the ids of a transaction context, which are a set.
+func sortedIDs(s string) string {
+	head, ids, ok := strings.Cut(s, "transactionalIds=[")
+	if !ok {
+		return s
+	}
+	list := strings.Split(strings.TrimSuffix(ids, "]}}"), ",")
+	sort.Strings(list)
+	return head + strings.Join(list, ",")
+}
+
+func exists(p string) bool {
+	_, err := os.Stat(p)
+	return err == nil
+}
