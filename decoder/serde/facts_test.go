@@ -42,7 +42,6 @@ func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v st
 			t.Errorf("%s: %v", s.Name, err)
 			return nil
 		}
-		st.Split = serde.Split
 		for i, os := range st.States {
 			m := st.Header.State(os.Name)
 			kind := map[string]string{"UNION": "union", "BROADCAST": "broadcast", "SPLIT_DISTRIBUTE": "list"}[m.Mode]

@@ -360,9 +360,3 @@ func (k *kryoCodec) skipPartition(b []byte, off int) int {
 	}
 	return noEnd
 }
-
-// Split is the length of the first element in data of the list state m, which
-// may go on behind it: opstate.Stream.Split.
-func Split(m *StateMeta, data []byte) (int, error) {
-	return Skip(m.Serializer(ValueSerializer), data)
-}
