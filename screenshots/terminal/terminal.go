@@ -83,15 +83,21 @@ func (s *Screen) Type(keys ...string) error {
 	return nil
 }
 
-// Settle waits until nothing was drawn for a while, at most 20 times as long.
+// Settle waits until nothing was drawn for a while from now on, at most 20 times
+// as long.
 func (s *Screen) Settle(quiet time.Duration) {
-	for end := time.Now().Add(20 * quiet); time.Now().Before(end); time.Sleep(quiet / 10) {
+	begun := time.Now()
+	for time.Since(begun) < 20*quiet {
 		s.mu.Lock()
-		still := time.Since(s.drawn) >= quiet
+		last := s.drawn
 		s.mu.Unlock()
-		if still {
+		if last.Before(begun) {
+			last = begun
+		}
+		if time.Since(last) >= quiet {
 			return
 		}
+		time.Sleep(quiet / 10)
 	}
 }
 
