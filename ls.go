@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"chkscope/model"
+	"chkscope/model/finding"
+	"chkscope/ui"
 )
 
 // lsFlags are the flags of ls.
@@ -15,6 +17,7 @@ type lsFlags struct {
 	sort  order
 	depth int
 	limit int
+	count bool
 }
 
 type lsDocument struct {
@@ -50,6 +53,7 @@ operator and every master state), and below it its children down to --depth rows
 	cmd.Flags().Var(&f.sort, "sort", "size, name or count")
 	cmd.Flags().IntVar(&f.depth, "depth", 2, "levels to print: 1 is what SELECTOR matches, 2 its children, ...")
 	cmd.Flags().IntVar(&f.limit, "limit", 0, "at most so many rows (0: all)")
+	cmd.Flags().BoolVar(&f.count, "count", false, countHelp)
 	return cmd
 }
 
@@ -58,7 +62,7 @@ func (p *program) ls(ctx context.Context, args []string, f lsFlags) error {
 	if err != nil {
 		return p.notOpened(err, func(d *jsonDamage) any { return lsDocument{Schema: schemaVersion, Damage: d, Nodes: []lsNode{}} })
 	}
-	rows, err := p.lsRows(s, args[1:], f)
+	rows, err := p.lsRows(ctx, s, args[1:], f)
 	if err == nil {
 		err = p.writeRows(s, rows, f)
 	}
@@ -95,13 +99,21 @@ type lsRow struct {
 }
 
 // lsRows gives the rows in the order in which they are printed.
-func (p *program) lsRows(s *snapshot, selectors []string, f lsFlags) ([]lsRow, error) {
-	top := s.tree.Children(nil, model.Root, model.TurnState)
-	if len(selectors) > 0 {
-		var err error
-		if top, err = s.selectNodes(selectors[0]); err != nil {
-			return nil, err
+func (p *program) lsRows(ctx context.Context, s *snapshot, selectors []string, f lsFlags) ([]lsRow, error) {
+	choose := func() ([]model.Node, error) {
+		if len(selectors) > 0 {
+			return s.selectNodes(selectors[0])
 		}
+		return s.tree.Children(nil, model.Root, model.TurnState), nil
+	}
+	top, err := choose()
+	if err == nil && f.count {
+		if err = p.count(ctx, s, top); err == nil {
+			top, err = choose() // in the new tree
+		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	w := lsWalk{s: s, f: f, lens: f.lens.of(s)}
 	w.add(top, 0)
@@ -139,7 +151,7 @@ func (l lens) of(s *snapshot) model.Lens {
 			return known
 		}
 	}
-	return openingLens(s)
+	return ui.OpeningLens(s.Snapshot, finding.Quick(s.Snapshot, s.tree))
 }
 
 func (p *program) writeLs(s *snapshot, rows []lsRow, f lsFlags) error {
@@ -161,14 +173,3 @@ func entriesText(s *snapshot, n model.Node) string {
 	}
 	return model.FormatCount(s.tree.Entries(n))
 }
-
-// openingLens is the lens with which the explorer opens: metadata where
-// `_metadata` is large, else state.
-func openingLens(s *snapshot) model.Lens {
-	if s.Meta.In.Size() > largeMetadata {
-		return model.LensMetadata
-	}
-	return model.LensState
-}
-
-const largeMetadata = 10 << 20

@@ -47,7 +47,7 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 	if err != nil {
 		return nil, err
 	}
-	snap, tree, err := model.Open(ctx, st, uri, opt)
+	snap, _, err := model.Open(ctx, st, uri, opt)
 	var damage *decoder.Error
 	if err != nil && (snap == nil || !errors.As(err, &damage)) {
 		return nil, err
@@ -58,7 +58,9 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 	for _, uid := range snap.UnmatchedUIDs() {
 		p.say("no operator has the uid %q", uid)
 	}
-	if tree, err = p.readHeaders(ctx, snap); err != nil {
+	tree, err := p.readHeaders(ctx, snap)
+	if err != nil {
+		snap.Close()
 		return nil, err
 	}
 	return &snapshot{snap, tree, damage}, nil
@@ -66,7 +68,9 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 
 // readHeaders learns the names that stand only in the headers of state streams.
 func (p *program) readHeaders(ctx context.Context, snap *model.Snapshot) (*model.Tree, error) {
-	tree, err := snap.ReadHeaders(ctx, nil)
+	bar := p.progress("reading stream headers", "streams")
+	defer bar.end()
+	tree, err := snap.ReadHeaders(ctx, func(done, all int) { bar.at(int64(done), int64(all)) })
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +79,30 @@ func (p *program) readHeaders(ctx context.Context, snap *model.Snapshot) (*model
 		p.say("%d stream headers could not be read, so names that stand only there are not shown; the first: %v", n, why)
 	}
 	return tree, nil
+}
+
+// count counts the keyed states below nodes (--count): entries and bytes by
+// name. What has no lengths to count by is said, and stays unknown.
+func (p *program) count(ctx context.Context, s *snapshot, nodes []model.Node) error {
+	bar := p.progress("counting", "B")
+	defer bar.end()
+	for _, g := range s.targets(nodes) { // nodes of one tree are not those of the next
+		n := s.Find(s.tree, g)
+		if n == model.None {
+			continue
+		}
+		tree, err := s.Count(ctx, s.tree, n, bar.at)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if tree != nil {
+			s.tree = tree
+		}
+		if err != nil {
+			p.say("not everything could be counted: %v", err)
+		}
+	}
+	return nil
 }
 
 // undecodable is the damage of a file of which nothing could be decoded, or nil

@@ -45,8 +45,8 @@ func (l *lens) Set(s string) error {
 }
 
 // sortNodes sorts siblings: by size under a lens or by number of entries, the
-// largest first, or by name. Equal ones, and those of unknown size, keep the
-// order of the file.
+// largest first, or by name. Of equal size under the lens the larger state comes
+// first, then the larger metadata, then the order of the file.
 func sortNodes(s *snapshot, nodes []model.Node, by order, l model.Lens) []model.Node {
 	sorted := slices.Clone(nodes)
 	slices.SortStableFunc(sorted, func(a, b model.Node) int {
@@ -56,11 +56,15 @@ func sortNodes(s *snapshot, nodes []model.Node, by order, l model.Lens) []model.
 		case sortCount:
 			return cmp.Compare(s.tree.Entries(b), s.tree.Entries(a))
 		}
-		wa, _ := s.tree.Sizes(a).Weight(l)
-		wb, _ := s.tree.Sizes(b).Weight(l)
-		return cmp.Compare(wb, wa)
+		return cmp.Or(compareWeight(s, b, a, l), compareWeight(s, b, a, model.LensState), compareWeight(s, b, a, model.LensMetadata))
 	})
 	return sorted
+}
+
+func compareWeight(s *snapshot, a, b model.Node, l model.Lens) int {
+	wa, _ := s.tree.Sizes(a).Weight(l)
+	wb, _ := s.tree.Sizes(b).Weight(l)
+	return cmp.Compare(wa, wb)
 }
 
 func sortingName(s *snapshot, n model.Node) string {

@@ -13,6 +13,7 @@ import (
 
 	"chkscope/model"
 	"chkscope/model/finding"
+	"chkscope/ui"
 )
 
 // failOn is the severity from which on findings set exit code 1 (--fail-on).
@@ -37,25 +38,35 @@ func (f *failOn) Set(s string) error {
 
 func (p *program) reportCommand() *cobra.Command {
 	var fail failOn
+	var count bool
 	cmd := &cobra.Command{
 		Use:   "report URI",
 		Short: "What is in a checkpoint, by size, and what is wrong",
 		Args:  exactly(1, "the URI of a checkpoint"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.openAndReport(cmd.Context(), args[0], fail)
+			return p.openAndReport(cmd.Context(), args[0], fail, count)
 		},
 	}
 	fail.register(cmd.Flags())
+	cmd.Flags().BoolVar(&count, "count", false, countHelp)
 	return cmd
 }
 
-func (p *program) openAndReport(ctx context.Context, uri string, fail failOn) error {
+func (p *program) openAndReport(ctx context.Context, uri string, fail failOn, count bool) error {
 	s, err := p.open(ctx, uri)
 	if err != nil {
 		return p.notOpened(err, func(d *jsonDamage) any { return emptyReport(uri, d) })
 	}
+	if count {
+		if err := p.count(ctx, s, []model.Node{model.Root}); err != nil {
+			s.Close()
+			return err
+		}
+	}
 	return p.report(ctx, s, fail)
 }
+
+const countHelp = "read the streams of keyed state too, for entries and bytes by name"
 
 // report prints the document of an opened snapshot and closes it.
 func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
@@ -64,8 +75,8 @@ func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
 		s.Close()
 		return err
 	}
-	doc := newReport(s, newReportFindings(found))
-	write := func() error { return p.writeReport(s, doc) }
+	doc := newReport(ctx, s, newReportFindings(found))
+	write := func() error { return p.writeReport(s, doc, ui.OpeningLens(s.Snapshot, found)) }
 	if p.flags.json {
 		write = func() error { return writeJSON(p.out, doc) }
 	}
@@ -92,11 +103,11 @@ func (f failOn) reached(found []finding.Finding) bool {
 	return false
 }
 
-func (p *program) writeReport(s *snapshot, doc *reportDocument) error {
+func (p *program) writeReport(s *snapshot, doc *reportDocument, l model.Lens) error {
 	w := &strings.Builder{}
 	p.writeHead(w, doc)
 	p.writeFindings(w, doc)
-	p.writeOperators(w, s)
+	p.writeOperators(w, s, l)
 	_, err := io.WriteString(p.out, w.String())
 	return err
 }
@@ -164,14 +175,14 @@ func (p *program) writeFindings(w io.Writer, doc *reportDocument) {
 }
 
 // writeOperators prints every operator, the largest first, and its states.
-func (p *program) writeOperators(w io.Writer, s *snapshot) {
-	fmt.Fprintf(w, "\n%s\n", p.strong("Operators and their states, by size in _metadata, then in files"))
+func (p *program) writeOperators(w io.Writer, s *snapshot, l model.Lens) {
+	fmt.Fprintf(w, "\n%s\n", p.strong("Operators and their states, the largest first (lens: "+l.String()+")"))
 	rows := newTable("rrrrrrll")
 	rows.row("INLINE", "BOOKKEEPING", "EXCLUSIVE", "SHARED", "FILES", "ENTRIES", "TYPE", "NAME")
-	top := sortNodes(s, s.tree.Children(nil, model.Root, model.TurnState), sortSize, model.LensMetadata)
+	top := sortNodes(s, s.tree.Children(nil, model.Root, model.TurnState), sortSize, l)
 	for _, n := range top {
 		rows.row(reportRow(s, n, "")...)
-		for _, c := range sortNodes(s, s.tree.Children(nil, n, model.TurnState), sortSize, model.LensMetadata) {
+		for _, c := range sortNodes(s, s.tree.Children(nil, n, model.TurnState), sortSize, l) {
 			rows.row(reportRow(s, c, "  ")...)
 		}
 		if s.tree.Class(n) != model.ClassOperator {

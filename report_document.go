@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/binary"
 	"strconv"
 
 	"chkscope/model"
@@ -102,12 +104,12 @@ type stateDetail struct {
 }
 
 // newReport builds the document; findings may be empty.
-func newReport(s *snapshot, findings []reportFinding) *reportDocument {
+func newReport(ctx context.Context, s *snapshot, findings []reportFinding) *reportDocument {
 	return &reportDocument{
 		Schema:     schemaVersion,
 		Checkpoint: newReportCheckpoint(s),
 		Totals:     newReportTotals(s),
-		Operators:  newReportOperators(s),
+		Operators:  newReportOperators(ctx, s),
 		Findings:   list(findings),
 	}
 }
@@ -150,7 +152,7 @@ func newReportTotals(s *snapshot) reportTotals {
 	return t
 }
 
-func newReportOperators(s *snapshot) []reportOperator {
+func newReportOperators(ctx context.Context, s *snapshot) []reportOperator {
 	ops := []reportOperator{}
 	for _, n := range s.tree.Children(nil, model.Root, model.TurnState) {
 		if s.tree.Class(n) != model.ClassOperator {
@@ -162,7 +164,7 @@ func newReportOperators(s *snapshot) []reportOperator {
 			ID: o.ID.String(), Name: operatorName(s, i), UID: orNull(s.OperatorUID(i)),
 			Parallelism: o.Parallelism, MaxParallelism: o.MaxParallelism,
 			Subtasks: len(o.Subtasks), Finished: model.FinishedWord(o), Sizes: sizesOf(s.tree.Sizes(n)),
-			States: newReportStates(s, n), Detail: newOperatorDetail(s, n, i),
+			States: newReportStates(ctx, s, n), Detail: newOperatorDetail(s, n, i),
 		})
 	}
 	return ops
@@ -176,7 +178,7 @@ func operatorName(s *snapshot, i int) *text {
 	return orNull(s.Options.OperatorNames[s.Meta.Operators[i].ID])
 }
 
-func newReportStates(s *snapshot, op model.Node) []reportState {
+func newReportStates(ctx context.Context, s *snapshot, op model.Node) []reportState {
 	states := []reportState{}
 	for _, n := range s.tree.Children(nil, op, model.TurnState) {
 		z := s.tree.Sizes(n)
@@ -184,10 +186,34 @@ func newReportStates(s *snapshot, op model.Node) []reportState {
 			Selector: s.selector(n), Kind: s.tree.Kind(n).String(), Name: orNull(s.tree.Name(n)),
 			Distribution: stringOrNull(s.tree.Dist(n).String()), Subtasks: stateSubtasks(s, n),
 			Entries: number(s.tree.Entries(n)), Sizes: sizesOf(z),
-			Detail: stateDetail{s.tree.Whole(n), number(model.Unknown), number(z.UnknownFiles)},
+			Detail: stateDetail{s.tree.Whole(n), s.mapEntries(ctx, n), number(z.UnknownFiles)},
 		})
 	}
 	return states
+}
+
+// mapEntries is the number of entries in the map of a broadcast state: the first
+// four bytes of its one element. Every subtask holds the same map, so the first
+// is asked.
+func (s *snapshot) mapEntries(ctx context.Context, n model.Node) number {
+	unknown := number(model.Unknown)
+	if s.tree.Dist(n) != model.DistBroadcast {
+		return unknown
+	}
+	for _, cell := range s.tree.Children(nil, n, model.TurnState) {
+		if !s.HasElements(s.tree, cell) {
+			continue
+		}
+		first, err := s.Elements(ctx, s.tree, cell, 0, 1, 4)
+		if err != nil || len(first) != 1 || len(first[0].Head) != 4 {
+			return unknown
+		}
+		if count := int32(binary.BigEndian.Uint32(first[0].Head)); count >= 0 {
+			return number(count)
+		}
+		return unknown
+	}
+	return unknown
 }
 
 // stateSubtasks counts the subtasks that hold a state.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"chkscope/decoder"
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
 	"chkscope/model"
 )
 
@@ -17,6 +19,7 @@ import (
 type showFlags struct {
 	entries int // to show of each list
 	bytes   int // to show of each entry
+	count   bool
 }
 
 type showDocument struct {
@@ -27,20 +30,20 @@ type showDocument struct {
 }
 
 type showNode struct {
-	Selector     string        `json:"selector"`
-	Class        string        `json:"class"`
-	Kind         *string       `json:"kind"`
-	Name         *text         `json:"name"`
-	Operator     *showOperator `json:"operator"`
-	Distribution *string       `json:"distribution"`
-	Subtask      *int          `json:"subtask"`
-	Entries      number        `json:"entries"`
-	Sizes        jsonSizes     `json:"sizes"`
-	UnknownFiles number        `json:"unknown_files"`
-	Details      []showDetail  `json:"details"`
-	Handles      []showHandle  `json:"handles"`
-	Serializers  []showDetail  `json:"serializers"`
-	FirstEntries []showEntry   `json:"first_entries"`
+	Selector     string           `json:"selector"`
+	Class        string           `json:"class"`
+	Kind         *string          `json:"kind"`
+	Name         *text            `json:"name"`
+	Operator     *showOperator    `json:"operator"`
+	Distribution *string          `json:"distribution"`
+	Subtask      *int             `json:"subtask"`
+	Entries      number           `json:"entries"`
+	Sizes        jsonSizes        `json:"sizes"`
+	UnknownFiles number           `json:"unknown_files"`
+	Details      []showDetail     `json:"details"`
+	Handles      []showHandle     `json:"handles"`
+	Serializers  []showSerializer `json:"serializers"`
+	FirstEntries []showEntry      `json:"first_entries"`
 }
 
 type showOperator struct {
@@ -71,6 +74,15 @@ type showHandle struct {
 	Foreign bool    `json:"foreign"`
 }
 
+// showSerializer is a serializer of a state, as the header of its stream has it.
+type showSerializer struct {
+	Key    string `json:"key"`  // VALUE_SERIALIZER, KEY_SERIALIZER, ...
+	Kind   string `json:"kind"` // what its values look like
+	Class  *text  `json:"class"`
+	Type   *text  `json:"type"` // class of the values, where the snapshot names it
+	Opaque bool   `json:"opaque"`
+}
+
 // showEntry is one list element with its first bytes.
 type showEntry struct {
 	Selector string  `json:"selector"`
@@ -94,6 +106,7 @@ func (p *program) showCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&f.entries, "entries", f.entries, "how many entries of a list to show")
 	cmd.Flags().IntVar(&f.bytes, "bytes", f.bytes, "how many bytes of an entry to show")
+	cmd.Flags().BoolVar(&f.count, "count", false, countHelp)
 	return cmd
 }
 
@@ -114,6 +127,14 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 	targets, err := s.Select(s.tree, selector)
 	if err != nil {
 		return err
+	}
+	if f.count {
+		if err := p.count(ctx, s, s.nodes(targets)); err != nil {
+			return err
+		}
+		if targets, err = s.Select(s.tree, selector); err != nil { // in the new tree
+			return err
+		}
 	}
 	doc := showDocument{schemaVersion, s.damage == nil, damageOf(s.damage), []showNode{}}
 	for _, g := range targets {
@@ -144,7 +165,7 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	v := showNode{
 		Selector: g.Selector(), Class: classWords[t.Class(n)], Kind: stringOrNull(t.Kind(n).String()), Name: orNull(t.Name(n)),
 		Distribution: stringOrNull(t.Dist(n).String()), Entries: number(t.Entries(n)), Sizes: sizesOf(z), UnknownFiles: number(z.UnknownFiles),
-		Details: []showDetail{}, Handles: []showHandle{}, Serializers: []showDetail{}, FirstEntries: []showEntry{},
+		Details: []showDetail{}, Handles: []showHandle{}, Serializers: serializersOf(s, n), FirstEntries: []showEntry{},
 	}
 	if i := t.Operator(n); i >= 0 {
 		o := &s.Meta.Operators[i]
@@ -182,6 +203,38 @@ func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
 		h.Offset = number(l.Off)
 	}
 	return h
+}
+
+// serializersOf gives what stream headers say about a named state.
+func serializersOf(s *snapshot, n model.Node) []showSerializer {
+	out := []showSerializer{}
+	class, kind := s.tree.Class(n), s.tree.Kind(n)
+	if class != model.ClassState && class != model.ClassCell {
+		return out
+	}
+	var meta *serde.StateMeta
+	if record, ok := s.Record(s.tree.Operator(n), s.tree.Name(n)); ok && kind == model.KindOperator {
+		meta = &record.StateMeta
+	}
+	for _, k := range s.KeyedNames(s.tree.Operator(n), kind) {
+		if k.Name == s.tree.Name(n) && !s.tree.Whole(n) {
+			meta = k.Meta
+		}
+	}
+	if meta == nil {
+		return out
+	}
+	for _, x := range meta.Serializers {
+		if x.Type == nil {
+			continue
+		}
+		class := x.Type.Class
+		if class == "" {
+			class = x.Type.SerializerClass
+		}
+		out = append(out, showSerializer{x.Key, x.Type.Kind.String(), orNull(class), orNull(x.Type.Type), x.Type.Opaque})
+	}
+	return out
 }
 
 // firstEntries reads the entries that a selector names, or the first ones of
@@ -232,11 +285,25 @@ func (p *program) writeShow(doc showDocument) error {
 				rows.row(model.Clean(d.Label), model.Clean(d.Text))
 			}
 		}
+		for _, x := range n.Serializers {
+			rows.row("serializer", serializerText(x))
+		}
 		rows.write(w, "  ")
 		writeEntries(w, n.FirstEntries)
 	}
 	_, err := io.WriteString(p.out, w.String())
 	return err
+}
+
+func serializerText(x showSerializer) string {
+	line := x.Key + ": " + x.Kind
+	if x.Type != nil {
+		line += " of " + decoder.Text(string(*x.Type))
+	}
+	if x.Class != nil {
+		line += " (" + decoder.Text(string(*x.Class)) + ")"
+	}
+	return model.Clean(line)
 }
 
 func writeEntries(w io.Writer, entries []showEntry) {

@@ -227,16 +227,16 @@ func (a *App) show(s *model.Snapshot, t *model.Tree, found []finding.Finding) {
 	a.tree.height = height
 	a.pages = pages{}
 	a.found.set(a.names, found)
-	a.tree.lens = openingLens(s, found)
+	a.tree.lens = OpeningLens(s, found)
 	a.tree.rebuild()
 	a.toLargest()
 	a.marks.look(a.names)
 	a.layout()
 }
 
-// openingLens is metadata where `_metadata` is large or a critical finding is
+// OpeningLens is metadata where `_metadata` is large or a critical finding is
 // about it, else state (DESIGN.md, section 3).
-func openingLens(s *model.Snapshot, found []finding.Finding) model.Lens {
+func OpeningLens(s *model.Snapshot, found []finding.Finding) model.Lens {
 	if s.Meta.In.Size() > 10<<20 {
 		return model.LensMetadata
 	}

@@ -13,10 +13,10 @@ METADATA     %  ENTRIES  TYPE            NAME                                   
     48 B   0.5        3  operator split      subtask 3                                                   61252f73469d3ffba207c548d29a0267/operator/SourceReaderState/3
  1.5 KiB  15.7           x4              b71731f1c0df9c3076c4a455334d0ad6                                b71731f1c0df9c3076c4a455334d0ad6
  1.4 KiB  14.5        ?  keyed             all names together                                            b71731f1c0df9c3076c4a455334d0ad6/keyed
+   350 B   3.6        ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/3
    350 B   3.6        ?  keyed               subtask 0                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/0
    350 B   3.6        ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/1
    350 B   3.6        ?  keyed               subtask 2                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/2
-   350 B   3.6        ?  keyed               subtask 3                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/*/3
        ?              ?  keyed             session                                                       b71731f1c0df9c3076c4a455334d0ad6/keyed/session
        ?              ?  keyed               subtask 0                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/session/0
        ?              ?  keyed               subtask 1                                                   b71731f1c0df9c3076c4a455334d0ad6/keyed/session/1

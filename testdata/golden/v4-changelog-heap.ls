@@ -1,8 +1,8 @@
 METADATA     %  ENTRIES  TYPE                NAME                                                    SELECTOR
  1.3 KiB  34.3           x2                  9c32e3838cee893dbb2fc90ccad79598                        9c32e3838cee893dbb2fc90ccad79598
  1.2 KiB  32.5        ?  keyed                 all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
-   635 B  16.3        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
    635 B  16.3        ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
+   635 B  16.3        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
        ?              ?  keyed                 recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
        ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
        ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1
@@ -78,8 +78,8 @@ METADATA     %  ENTRIES  TYPE                NAME                               
     52 B   1.3        4  operator union          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/0
     44 B   1.1        3  operator union          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/1
     90 B   2.3        6  operator split        pending-orders                                        b303a366fe308f7c1a07602f4721c431/operator/pending-orders
-    45 B   1.2        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
     45 B   1.2        3  operator split          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/1
+    45 B   1.2        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
    295 B   7.6           x2                  ca88eee0095684d687a1b6495617f957 (looks like a source)  ca88eee0095684d687a1b6495617f957
     64 B   1.6        2  operator split        SourceReaderState                                     ca88eee0095684d687a1b6495617f957/operator/SourceReaderState
     32 B   0.8        1  operator split          subtask 0                                           ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/0

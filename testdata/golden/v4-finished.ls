@@ -7,31 +7,12 @@ METADATA     %  ENTRIES  TYPE                NAME                               
     52 B   2.9        4  operator union          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/0
     44 B   2.4        3  operator union          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/1
     90 B   4.9        6  operator split        pending-orders                                        b303a366fe308f7c1a07602f4721c431/operator/pending-orders
-    45 B   2.5        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
     45 B   2.5        3  operator split          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/1
-   323 B  17.7           x2                  f74da3e1073d1fceb0c7b6330cd7371c                        f74da3e1073d1fceb0c7b6330cd7371c
-   252 B  13.8        ?  keyed                 all names together                                    f74da3e1073d1fceb0c7b6330cd7371c/keyed
-   126 B   6.9        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
-   126 B   6.9        ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/1
-       ?              ?  keyed                 ttl-map                                               f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map
-       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/0
-       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/1
-       ?              ?  keyed                 null-map                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map
-       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/0
-       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/1
-       ?              ?  keyed                 spaced                                                f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced
-       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/0
-       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/1
-       ?              ?  keyed                 merged-list                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list
-       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/0
-       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/1
-       ?              ?  keyed                 ttl-list                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list
-       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/0
-       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/1
+    45 B   2.5        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
    323 B  17.7           x2                  9c32e3838cee893dbb2fc90ccad79598                        9c32e3838cee893dbb2fc90ccad79598
    252 B  13.8        ?  keyed                 all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
-   126 B   6.9        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
    126 B   6.9        ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
+   126 B   6.9        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
        ?              ?  keyed                 recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
        ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
        ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1
@@ -80,6 +61,25 @@ METADATA     %  ENTRIES  TYPE                NAME                               
        ?              ?  keyed                 _timer_state/event_user-timers                        9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers
        ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/0
        ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/1
+   323 B  17.7           x2                  f74da3e1073d1fceb0c7b6330cd7371c                        f74da3e1073d1fceb0c7b6330cd7371c
+   252 B  13.8        ?  keyed                 all names together                                    f74da3e1073d1fceb0c7b6330cd7371c/keyed
+   126 B   6.9        ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/1
+   126 B   6.9        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
+       ?              ?  keyed                 ttl-map                                               f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/1
+       ?              ?  keyed                 null-map                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/null-map/1
+       ?              ?  keyed                 spaced                                                f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/spaced/1
+       ?              ?  keyed                 merged-list                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/merged-list/1
+       ?              ?  keyed                 ttl-list                                              f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list
+       ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/0
+       ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-list/1
    295 B  16.2           x2                  ca88eee0095684d687a1b6495617f957 (looks like a source)  ca88eee0095684d687a1b6495617f957
     64 B   3.5        2  operator split        SourceReaderState                                     ca88eee0095684d687a1b6495617f957/operator/SourceReaderState
     32 B   1.8        1  operator split          subtask 0                                           ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/0

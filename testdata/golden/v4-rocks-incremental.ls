@@ -48,8 +48,8 @@ METADATA     %  ENTRIES  TYPE                NAME                               
     52 B   0.4        4  operator union          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/0
     44 B   0.4        3  operator union          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/1
     90 B   0.8        6  operator split        pending-orders                                        b303a366fe308f7c1a07602f4721c431/operator/pending-orders
-    45 B   0.4        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
     45 B   0.4        3  operator split          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/1
+    45 B   0.4        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
    295 B   2.5           x2                  ca88eee0095684d687a1b6495617f957 (looks like a source)  ca88eee0095684d687a1b6495617f957
     64 B   0.5        2  operator split        SourceReaderState                                     ca88eee0095684d687a1b6495617f957/operator/SourceReaderState
     32 B   0.3        1  operator split          subtask 0                                           ca88eee0095684d687a1b6495617f957/operator/SourceReaderState/0

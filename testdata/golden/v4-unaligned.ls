@@ -12,8 +12,8 @@ METADATA     %  ENTRIES  TYPE            NAME                                   
    178 B  11.1        2  in-flight           subtask 0                                           5f811b48d11d1b8e2cbc8f6c8a0a7a76/in-flight/output/0
    323 B  20.2           x2              9c32e3838cee893dbb2fc90ccad79598                        9c32e3838cee893dbb2fc90ccad79598
    252 B  15.7        ?  keyed             all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
-   126 B   7.9        ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
    126 B   7.9        ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
+   126 B   7.9        ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
        ?              ?  keyed             recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
        ?              ?  keyed               subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
        ?              ?  keyed               subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1

@@ -7,12 +7,12 @@ METADATA     %  ENTRIES  TYPE                NAME                               
     52 B   0.6        4  operator union          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/0
     44 B   0.5        3  operator union          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/union-offsets/1
     90 B   1.0        6  operator split        pending-orders                                        b303a366fe308f7c1a07602f4721c431/operator/pending-orders
-    45 B   0.5        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
     45 B   0.5        3  operator split          subtask 1                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/1
+    45 B   0.5        3  operator split          subtask 0                                           b303a366fe308f7c1a07602f4721c431/operator/pending-orders/0
  1.4 KiB  15.6           x2                  9c32e3838cee893dbb2fc90ccad79598 Enrich enrich          9c32e3838cee893dbb2fc90ccad79598
    672 B   7.4        ?  keyed                 all names together                                    9c32e3838cee893dbb2fc90ccad79598/keyed
-   336 B   3.7        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
    336 B   3.7        ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/1
+   336 B   3.7        ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/*/0
        ?              ?  keyed                 recent-products                                       9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products
        ?              ?  keyed                   subtask 0                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/0
        ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/recent-products/1
@@ -63,8 +63,8 @@ METADATA     %  ENTRIES  TYPE                NAME                               
        ?              ?  keyed                   subtask 1                                           9c32e3838cee893dbb2fc90ccad79598/keyed/_timer_state%2Fevent_user-timers/1
  1.4 KiB  15.5           x2                  f74da3e1073d1fceb0c7b6330cd7371c Named                  f74da3e1073d1fceb0c7b6330cd7371c
    672 B   7.4        ?  keyed                 all names together                                    f74da3e1073d1fceb0c7b6330cd7371c/keyed
-   336 B   3.7        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
    336 B   3.7        ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/1
+   336 B   3.7        ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/*/0
        ?              ?  keyed                 ttl-map                                               f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map
        ?              ?  keyed                   subtask 0                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/0
        ?              ?  keyed                   subtask 1                                           f74da3e1073d1fceb0c7b6330cd7371c/keyed/ttl-map/1

@@ -1,8 +1,8 @@
 METADATA     %  ENTRIES  TYPE            NAME                                               SELECTOR
    350 B  10.9           x2              373208097129f8eaabe4cfb37334a1c9 Enrich enrich-b   373208097129f8eaabe4cfb37334a1c9
    252 B   7.8        ?  keyed             all names together                               373208097129f8eaabe4cfb37334a1c9/keyed
-   126 B   3.9        ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/*/0
    126 B   3.9        ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/*/1
+   126 B   3.9        ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/*/0
        ?              ?  keyed             recent-products                                  373208097129f8eaabe4cfb37334a1c9/keyed/recent-products
        ?              ?  keyed               subtask 0                                      373208097129f8eaabe4cfb37334a1c9/keyed/recent-products/0
        ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/recent-products/1
@@ -53,8 +53,8 @@ METADATA     %  ENTRIES  TYPE            NAME                                   
        ?              ?  keyed               subtask 1                                      373208097129f8eaabe4cfb37334a1c9/keyed/_timer_state%2Fevent_user-timers/1
    350 B  10.9           x2              a5740df98ad27860baff99fc973cc515 Enrich enrich-a   a5740df98ad27860baff99fc973cc515
    252 B   7.8        ?  keyed             all names together                               a5740df98ad27860baff99fc973cc515/keyed
-   126 B   3.9        ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/*/0
    126 B   3.9        ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/*/1
+   126 B   3.9        ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/*/0
        ?              ?  keyed             recent-products                                  a5740df98ad27860baff99fc973cc515/keyed/recent-products
        ?              ?  keyed               subtask 0                                      a5740df98ad27860baff99fc973cc515/keyed/recent-products/0
        ?              ?  keyed               subtask 1                                      a5740df98ad27860baff99fc973cc515/keyed/recent-products/1
