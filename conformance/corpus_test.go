@@ -55,7 +55,7 @@ func open(t *testing.T, folder string) sample {
 	t.Cleanup(func() { os.RemoveAll(s.home) })
 	copyTree(t, folder, s.home)
 	s.snapshot = filepath.Join(s.home, field(aboutSnapshot))
-	words := strings.Fields(strings.ReplaceAll(field(aboutOptions), "=1", "=true"))
+	words := strings.Fields(regexp.MustCompile(`=1\b`).ReplaceAllString(field(aboutOptions), "=true"))
 	s.scenario, s.options = words[0], words[1:]
 	if s.facts, err = lines(filepath.Join(folder, "facts.txt")); err != nil {
 		t.Fatal(err)

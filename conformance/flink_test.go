@@ -30,11 +30,19 @@ type flink struct {
 // running is the only JVM at a time: each holds 1.5 GB.
 var running *flink
 
+// scratch lives as long as the tests.
+var scratch string
+
 func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "conformance"); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	if running != nil {
 		running.stop()
 	}
+	os.RemoveAll(scratch)
 	os.Exit(code)
 }
 

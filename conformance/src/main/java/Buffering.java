@@ -1,3 +1,4 @@
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -58,6 +59,7 @@ public class Buffering extends RichMapFunction<Tuple2<Long, Long>, Tuple2<Long, 
         }
         if (union != null) {
             List<Object> l = Enrich.list(union.get());
+            l.sort(Comparator.comparing(Object::toString)); // not each subtask gets them in the same order
             union.clear();
             for (int i = me; i < l.size(); i += all) union.add(l.get(i));
         }

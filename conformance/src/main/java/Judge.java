@@ -1,15 +1,13 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * Restores a snapshot with the job that made it, writes every value that Flink read to {@code dir/facts.txt}, and waits for the
  * restored job's own checkpoint, which can be restored in turn. Options: those of {@link Settings} and {@link Jobs}, after=N (own
- * checkpoints to wait for, 1), vanish=DIR (deleted as soon as the job's first own checkpoint is complete, then one more is
- * waited for). Answers {@code checkpoint<tab>DIR}, the newest.
+ * checkpoints to wait for, 1), hide=DIR (renamed to DIR.hidden as soon as the job's first own checkpoint is complete, then
+ * one more is waited for). Answers {@code checkpoint<tab>DIR}, the newest.
  */
 class Judge {
     static void restore(String scenario, String snapshot, Path dir, Options o) throws Exception {
@@ -20,9 +18,10 @@ class Judge {
             run.await(40, "facts of all operators", () -> Facts.complete(o.on("unaligned") ? 1500 : 150));
             List<String> facts = Facts.sorted();
             int after = (int) o.number("after", 1);
-            run.awaitCheckpoint(o.has("vanish") ? 1 : after, 20);
-            if (o.has("vanish")) {
-                delete(Paths.get(o.text("vanish", "")));
+            run.awaitCheckpoint(o.has("hide") ? 1 : after, 20);
+            if (o.has("hide")) {
+                Path hide = Paths.get(o.text("hide", ""));
+                Files.move(hide, hide.resolveSibling(hide.getFileName() + ".hidden"));
                 run.awaitCheckpoint(after + 1, 20);
             }
             run.close();
@@ -33,12 +32,6 @@ class Judge {
             throw Facts.missing().isEmpty() ? e : new IllegalStateException("nothing told by " + Facts.missing(), e);
         } finally {
             Facts.stop();
-        }
-    }
-
-    private static void delete(Path root) throws Exception {
-        try (Stream<Path> all = Files.walk(root)) {
-            for (Path p : (Iterable<Path>) all.sorted(Comparator.reverseOrder())::iterator) Files.delete(p);
         }
     }
 }

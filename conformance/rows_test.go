@@ -1,0 +1,211 @@
+package conformance
+
+// The rows of the matrix: a snapshot and what chkscope removes from it.
+
+// group is a job, the snapshots it leaves, and the edits tried on them.
+type group struct {
+	name        string
+	scenario    string
+	options     string // of the job that makes the snapshots, and of the one that restores them
+	making      string // of the maker alone
+	first, last string // Flink versions that have it, "" where all
+	uids        []string
+	incident    bool // made by two jobs: the old consumer's and the new source's
+	part        bool // in the part that CI runs too
+	changelog   bool // needs a claim mode other than NO_CLAIM
+	rows        []row
+}
+
+// row is one edit. A fact that matches gone must be empty or missing after it, every other one equal.
+type row struct {
+	snapshot string                  // checkpoint, canonical or native
+	name     string                  // as in the design's table of edits
+	drop     []string                // selectors; nothing is `chkscope copy`
+	flags    []string                // more of chkscope's flags
+	gone     []string                // regular expressions
+	released []string                // operator states that leave the header: gone from `restored` facts and from the copy
+	ignore   []string                // prefixes of facts that the edit may change
+	expect   func([]string) []string // what becomes of the unedited facts where gone does not say it
+	copies   string                  // reference or full; "" leaves the choice to chkscope
+	claim    string                  // "" is Flink's default: NO_CLAIM, before 1.15 LEGACY
+	restore  string                  // more options of the restoring job
+	refused  string                  // chkscope may refuse it with this reason
+	fails    string                  // Flink does not restore it and says so; the row shows it
+	first    string                  // first Flink version that has it
+}
+
+func drop(selectors ...string) []string { return selectors }
+
+var basicUids = []string{"numbers", "numbers-throttle", "enrich", "buffering", "named", "rules-source", "rules-source-throttle", "with-rules"}
+
+// Facts that belong to states.
+var (
+	unionFacts  = []string{`^union buffering(#\d+)? union-offsets`}
+	enrichFacts = []string{`^(keyed|keys|timer) enrich`}
+)
+
+func keyedFacts(uid, state string) []string {
+	return []string{`^keyed ` + uid + ` key=\S+ ` + state + `[=\[@]`, `^keys ` + uid + `#\d+ ` + state + `=`}
+}
+
+var eventTimers = drop("enrich/keyed/_timer_state%2Fevent_user-timers")
+
+// dropUnion are the edits of a union list, from the half one to the whole.
+var dropUnion = row{snapshot: "checkpoint", name: "op-full union-offsets", drop: drop("buffering/operator/union-offsets"), gone: unionFacts, released: drop("union-offsets")}
+
+// with changes a row.
+func (r row) with(change func(*row)) row {
+	change(&r)
+	return r
+}
+
+// claims gives a row once for each kind of copy and claim mode that the design recommends.
+func claims(r row, reference bool) []row {
+	var rows []row
+	for _, claim := range []string{"NO_CLAIM", "CLAIM", "LEGACY"} {
+		rows = append(rows, r.with(func(r *row) { r.copies, r.claim = "full", claim }))
+	}
+	if reference {
+		rows = append(rows, r.with(func(r *row) { r.copies, r.claim = "reference", "NO_CLAIM" }), r.with(func(r *row) { r.copies, r.claim = "reference", "LEGACY" }))
+	}
+	return rows
+}
+
+func join(rows ...[]row) []row {
+	var all []row
+	for _, r := range rows {
+		all = append(all, r...)
+	}
+	return all
+}
+
+// keyedDrops are named keyed states that leave a stream, header included.
+func keyedDrops(snapshot string) []row {
+	rows := []row{{snapshot: snapshot, name: "keyed-drop event timers", drop: eventTimers, gone: []string{"^timer enrich event"}}}
+	for _, state := range []string{"aggregate", "opaque", "order", "per-product", "session-ttl"} {
+		rows = append(rows, row{snapshot: snapshot, name: "keyed-drop " + state, drop: drop("enrich/keyed/" + state), gone: keyedFacts("enrich", state)})
+	}
+	return append(rows, row{snapshot: snapshot, name: "keyed-drop spaced", drop: drop("named/keyed/spaced"), gone: keyedFacts("named", "spaced")},
+		row{snapshot: snapshot, name: "keyed-drop merged-list", drop: drop("named/keyed/merged-list"), gone: keyedFacts("named", "merged-list")})
+}
+
+// needsValues is why a named keyed state inside a heap checkpoint cannot go yet.
+const needsValues = `value|heap|keyed`
+
+var heapRows = join([]row{
+	dropUnion,
+	dropUnion.with(func(r *row) { r.name, r.flags, r.released = "op-map union-offsets", drop("--keep-headers"), nil }),
+	{snapshot: "checkpoint", name: "op-full pending-orders", drop: drop("buffering/operator/pending-orders"), gone: []string{`^list buffering#\d+ pending-orders`}, released: drop("pending-orders")},
+	{snapshot: "checkpoint", name: "op-map buffered-elements", drop: drop("buffering/operator/buffered-elements"), flags: drop("--keep-headers"), gone: []string{`^list buffering#\d+ buffered-elements`}},
+	{snapshot: "checkpoint", name: "op-full rules", drop: drop("with-rules/operator/rules"), gone: []string{`^broadcast with-rules#\d+ rules`}, released: drop("rules")},
+	{snapshot: "checkpoint", name: "op-map limits", drop: drop("with-rules/operator/limits"), flags: drop("--keep-headers"), gone: []string{`^broadcast with-rules#\d+ limits`}},
+	{snapshot: "checkpoint", name: "op-null buffering", drop: drop("buffering/operator"), gone: []string{`^(list|union) buffering`}, released: drop("union-offsets", "pending-orders", "buffered-elements")},
+	{snapshot: "checkpoint", name: "elements buffered-elements 2", drop: drop("buffering/operator/buffered-elements/*/2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}},
+	{snapshot: "checkpoint", name: "elements buffered-elements, subtask 0", drop: drop("buffering/operator/buffered-elements/0"), expect: withoutSubtask},
+	{snapshot: "checkpoint", name: "union-offsets, subtask 1", drop: drop("buffering/operator/union-offsets/1"), expect: withoutUnionOfSubtask1},
+	{snapshot: "checkpoint", name: "operator buffering", drop: drop("buffering"), gone: []string{`^(list|union) buffering`}, released: drop("union-offsets", "pending-orders", "buffered-elements")},
+	{snapshot: "checkpoint", name: "operator enrich", drop: drop("enrich"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "operator with-rules", drop: drop("with-rules"), gone: []string{"^broadcast with-rules"}, released: drop("rules", "limits")},
+	{snapshot: "checkpoint", name: "keyed-null enrich", drop: drop("enrich/keyed"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "coordinator numbers", drop: drop("numbers/coordinator"), flags: drop("--accept-loss"), ignore: drop("source numbers")},
+	{snapshot: "checkpoint", name: "coordinator and reader state of numbers", drop: drop("numbers/coordinator", "numbers/operator/SourceReaderState"), flags: drop("--accept-loss"), ignore: drop("source numbers")},
+	{snapshot: "checkpoint", name: "keyed-drop ttl-list", drop: drop("named/keyed/ttl-list"), gone: keyedFacts("named", "ttl-list"), refused: needsValues},
+	{snapshot: "checkpoint", name: "keyed-drop null-map", drop: drop("named/keyed/null-map"), gone: keyedFacts("named", "null-map"), refused: needsValues},
+	{snapshot: "checkpoint", name: "copy", copies: "full"},
+	{snapshot: "native", name: "op-full union-offsets", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), first: "1.15"},
+	{snapshot: "canonical", name: "op-full union-offsets", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets")},
+	{snapshot: "checkpoint", name: "op-full union-offsets, parallelism 3", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), restore: "parallelism=3"},
+	{snapshot: "canonical", name: "keyed-drop order, parallelism 3", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), restore: "parallelism=3"},
+	{snapshot: "checkpoint", name: "elements buffered-elements 2, parallelism 3", drop: drop("buffering/operator/buffered-elements/*/2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}, restore: "parallelism=3"},
+	{snapshot: "checkpoint", name: "op-full union-offsets, job without it", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), restore: "without=union-offsets"},
+}, keyedDrops("canonical"), claims(dropUnion, true), claims(row{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")}, false))
+
+var rocksRows = join([]row{
+	dropUnion,
+	{snapshot: "checkpoint", name: "operator enrich", drop: drop("enrich"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "keyed-null enrich", drop: drop("enrich/keyed"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "rocks-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), refused: "RocksDB"},
+	{snapshot: "native", name: "copy", copies: "full", claim: "CLAIM", first: "1.15"},
+	{snapshot: "native", name: "as Flink wrote it", copies: "none", claim: "CLAIM", first: "1.15", fails: "own checkpoint: .*FileNotFoundException"},
+	{snapshot: "checkpoint", name: "copy, parallelism 3", copies: "full", restore: "parallelism=3"},
+}, keyedDrops("canonical"), claims(row{snapshot: "checkpoint", name: "copy"}, false), claims(dropUnion, true))
+
+var groups = []group{
+	{name: "heap", scenario: "basic", making: "upTo=300", options: "keys=12", uids: basicUids, part: true, rows: heapRows},
+	{name: "rocks", scenario: "basic", making: "upTo=500 throttle=4000 retained=4 checkpoints=5", options: "keys=12 backend=rocksdb incremental=true", uids: basicUids, part: true, rows: rocksRows},
+	{name: "heap-inline", scenario: "basic", making: "upTo=300 threshold=20480 checkpoints=2", options: "keys=12", uids: basicUids, rows: []row{
+		dropUnion,
+		{snapshot: "checkpoint", name: "op-full rules", drop: drop("with-rules/operator/rules"), gone: []string{`^broadcast with-rules#\d+ rules`}, released: drop("rules")},
+		{snapshot: "checkpoint", name: "operator buffering", drop: drop("buffering"), gone: []string{`^(list|union) buffering`}, released: drop("union-offsets", "pending-orders", "buffered-elements")},
+		{snapshot: "canonical", name: "keyed-drop null-map", drop: drop("named/keyed/null-map"), gone: keyedFacts("named", "null-map")},
+	}},
+	{name: "heap-snappy", scenario: "basic", making: "upTo=300 checkpoints=3", options: "keys=12 compression=true", uids: basicUids, rows: []row{
+		dropUnion,
+		dropUnion.with(func(r *row) { r.name, r.flags, r.released = "op-map union-offsets", drop("--keep-headers"), nil }),
+		{snapshot: "checkpoint", name: "op-full rules", drop: drop("with-rules/operator/rules"), gone: []string{`^broadcast with-rules#\d+ rules`}, released: drop("rules")},
+		{snapshot: "checkpoint", name: "elements buffered-elements 2", drop: drop("buffering/operator/buffered-elements/*/2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}},
+		{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")},
+		{snapshot: "canonical", name: "keyed-drop merged-list", drop: drop("named/keyed/merged-list"), gone: keyedFacts("named", "merged-list")},
+		dropUnion.with(func(r *row) { r.snapshot = "canonical" }),
+	}},
+	{name: "rocks-full", scenario: "basic", making: "upTo=300 checkpoints=2", options: "keys=12 backend=rocksdb incremental=false", uids: basicUids, rows: []row{
+		{snapshot: "checkpoint", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), refused: "RocksDB"},
+		{snapshot: "checkpoint", name: "keyed-drop event timers", drop: eventTimers, gone: []string{"^timer enrich event"}, refused: "RocksDB"},
+	}},
+	{name: "rocks-heaptimers", scenario: "basic", making: "upTo=300 checkpoints=3", options: "keys=12 backend=rocksdb incremental=true timers=heap", uids: basicUids, rows: []row{
+		{snapshot: "checkpoint", name: "raw-keyed enrich", drop: drop("enrich/raw-keyed"), gone: []string{"^timer enrich"}},
+		{snapshot: "checkpoint", name: "keyed-null enrich, its timers with it", drop: drop("enrich/keyed"), gone: enrichFacts},
+		{snapshot: "checkpoint", name: "copy", copies: "full", claim: "CLAIM", first: "1.15"},
+	}},
+	{name: "rocks-maxpar300", scenario: "basic", making: "upTo=300 checkpoints=2", options: "keys=12 backend=rocksdb incremental=true maxParallelism=300", uids: basicUids, rows: []row{
+		{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")},
+		{snapshot: "canonical", name: "keyed-drop merged-list", drop: drop("named/keyed/merged-list"), gone: keyedFacts("named", "merged-list")},
+	}},
+	{name: "unaligned", scenario: "unaligned", making: "checkpoints=3 slow=8000", options: "keys=12 unaligned=true", uids: drop("numbers", "slow", "enrich"), part: true, rows: join([]row{
+		{snapshot: "checkpoint", name: "channels", drop: drop("*/in-flight"), gone: []string{"^inflight "}},
+		{snapshot: "checkpoint", name: "keyed-null enrich", drop: drop("enrich/keyed"), gone: enrichFacts},
+		{snapshot: "checkpoint", name: "coordinator numbers", drop: drop("numbers/coordinator"), flags: drop("--accept-loss"), ignore: drop("source numbers")},
+	}, claims(row{snapshot: "checkpoint", name: "copy"}, false))},
+	{name: "finished", scenario: "basic", making: "upTo=300 checkpoints=4", options: "keys=12 finish=true", first: "1.15", uids: basicUids, rows: []row{
+		dropUnion,
+		{snapshot: "checkpoint", name: "op-full rules", drop: drop("with-rules/operator/rules"), gone: []string{`^broadcast with-rules#\d+ rules`}, released: drop("rules")},
+		{snapshot: "checkpoint", name: "operator rules-source (finished)", drop: drop("rules-source"), refused: "finished"},
+	}},
+	{name: "multi", scenario: "multi", making: "upTo=300 checkpoints=2", options: "keys=12", uids: drop("step-1", "step-2", "step-4", "step-5", "step-6", "step-8", "enrich-a", "enrich-b"), rows: []row{
+		{snapshot: "checkpoint", name: "op-full step-6-state", drop: drop("step-6/operator/step-6-state"), gone: []string{"^union step-6#"}, released: drop("step-6-state")},
+		{snapshot: "checkpoint", name: "operator enrich-a", drop: drop("enrich-a"), gone: []string{"^(keyed|keys|timer) enrich-a"}},
+		{snapshot: "checkpoint", name: "operator step-2", drop: drop("step-2"), gone: []string{"^list step-2#"}, released: drop("step-2-state")},
+		{snapshot: "checkpoint", name: "op-full of an operator without uid", drop: drop("*/operator/step-3-state"), gone: []string{"^union step-3#"}, released: drop("step-3-state")},
+	}},
+	{name: "changelog-heap", scenario: "basic", making: "upTo=300 checkpoints=5", options: "keys=12 changelog=true", first: "1.15", uids: basicUids, changelog: true, rows: changelogRows},
+	{name: "changelog-rocks", scenario: "basic", making: "upTo=300 checkpoints=5", options: "keys=12 changelog=true backend=rocksdb incremental=true", first: "1.15", uids: basicUids, changelog: true, rows: changelogRows},
+	{name: "filemerging-heap", scenario: "basic", making: "upTo=300 checkpoints=3", options: "keys=12 filemerging=true", first: "1.20", uids: basicUids, part: true, rows: mergedRows},
+	{name: "filemerging-rocks", scenario: "basic", making: "upTo=300 checkpoints=4", options: "keys=12 filemerging=true backend=rocksdb incremental=true", first: "1.20", uids: basicUids, rows: mergedRows},
+	{name: "legacy", scenario: "legacy", making: "checkpoints=1", options: "parallelism=3", last: "1.20", uids: drop("ticks", "orders-source"), rows: []row{
+		{snapshot: "checkpoint", name: "op-map " + legacyList, drop: drop("orders-source/operator/" + legacyList), flags: drop("--keep-headers"), gone: []string{"^union orders-source"}},
+		{snapshot: "checkpoint", name: "op-full " + legacyList, drop: drop("orders-source/operator/" + legacyList), gone: []string{"^union orders-source"}, released: drop(legacyList)},
+	}},
+	{name: "incident", scenario: "legacy", options: "parallelism=3 ignore=true", last: "1.20", incident: true, uids: drop("orders-source", "enrich"), part: true, rows: []row{
+		{snapshot: "checkpoint", name: "dedupe " + legacyList, drop: drop("orders-source/operator/" + legacyList + "/*/duplicates"), expect: deduped},
+		{snapshot: "checkpoint", name: "op-full " + legacyList, drop: drop("orders-source/operator/" + legacyList), gone: []string{"^union orders-source"}, released: drop(legacyList)},
+		{snapshot: "checkpoint", name: "op-map " + legacyList, drop: drop("orders-source/operator/" + legacyList), flags: drop("--keep-headers"), gone: []string{"^union orders-source"}},
+		{snapshot: "checkpoint", name: "coordinator orders-source", drop: drop("orders-source/coordinator"), flags: drop("--accept-loss")},
+	}},
+}
+
+var changelogRows = []row{
+	dropUnion,
+	{snapshot: "checkpoint", name: "keyed-null enrich", drop: drop("enrich/keyed"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "operator enrich", drop: drop("enrich"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "copy", copies: "full", claim: "CLAIM", first: "1.15"},
+	{snapshot: "checkpoint", name: "copy", copies: "full", claim: "LEGACY"},
+	{snapshot: "checkpoint", name: "copy --changelog-off", copies: "full", flags: drop("--changelog-off"), claim: "NO_CLAIM", restore: "changelog=false", first: "1.18"},
+}
+
+var mergedRows = join([]row{
+	dropUnion,
+	dropUnion.with(func(r *row) { r.name, r.flags, r.released = "op-map union-offsets", drop("--keep-headers"), nil }),
+	{snapshot: "checkpoint", name: "op-full rules", drop: drop("with-rules/operator/rules"), gone: []string{`^broadcast with-rules#\d+ rules`}, released: drop("rules")},
+	{snapshot: "checkpoint", name: "operator buffering", drop: drop("buffering"), gone: []string{`^(list|union) buffering`}, released: drop("union-offsets", "pending-orders", "buffered-elements")},
+	{snapshot: "checkpoint", name: "copy, job without file merging", copies: "full", restore: "filemerging=false"},
+}, claims(row{snapshot: "checkpoint", name: "copy"}, false), []row{dropUnion.with(func(r *row) { r.copies, r.claim = "reference", "NO_CLAIM" })})
