@@ -57,12 +57,15 @@ public class Buffering extends RichMapFunction<Tuple2<Long, Long>, Tuple2<Long, 
             Facts.say("restored " + uid + "#" + me + " " + c.isRestored() + " names " + restored);
             tell(me);
         }
-        if (union != null) {
-            List<Object> l = Enrich.list(union.get());
-            l.sort(Comparator.comparing(Object::toString)); // not each subtask gets them in the same order
-            union.clear();
-            for (int i = me; i < l.size(); i += all) union.add(l.get(i));
-        }
+        if (union != null) keepShare(union, me, all);
+    }
+
+    /** Leaves this subtask's share of a union list. */
+    static <T> void keepShare(ListState<T> union, int me, int all) throws Exception {
+        List<T> l = Enrich.list(union.get());
+        l.sort(Comparator.comparing(Object::toString)); // not each subtask gets them in the same order
+        union.clear();
+        for (int i = me; i < l.size(); i += all) union.add(l.get(i));
     }
 
     private void tell(int me) throws Exception {

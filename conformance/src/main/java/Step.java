@@ -25,7 +25,11 @@ public class Step extends RichMapFunction<Long, Long> implements CheckpointedFun
         ListState<String> seen = union ? c.getOperatorStateStore().getUnionListState(d) : c.getOperatorStateStore().getListState(d);
         int me = Flink.subtask(getRuntimeContext());
         if (!c.isRestored() && !Facts.on()) for (int i = 0; i < 2; i++) seen.add(name + "/" + me + "/" + i);
-        if (!Facts.on()) return;
+        if (Facts.on()) tell(seen, me);
+        if (union && c.isRestored()) Buffering.keepShare(seen, me, Flink.parallelism(getRuntimeContext()));
+    }
+
+    private void tell(ListState<String> seen, int me) throws Exception {
         for (String x : seen.get()) Facts.say((union ? "union " : "list ") + name + "#" + me + " " + name + "-state=" + x);
         Facts.done(name, me);
     }
