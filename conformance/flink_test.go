@@ -91,6 +91,9 @@ func (f *flink) stop() {
 // build compiles the program for a version of Flink if it is not, or if a source is newer.
 func build(t *testing.T, minor string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("real Flink is not run with -short")
+	}
 	for _, tool := range []string{"java", "mvn", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("needs Java 11 or 17 and Maven to run real Flink: %v", err)

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,7 +34,7 @@ func TestMatrix(t *testing.T) {
 			}
 		})
 	}
-	if extent == "full" {
+	if extent == "full" && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
 		results.write(t, "README.md")
 	}
 }
@@ -187,7 +188,11 @@ func (b *bench) try(t *testing.T, r row) cell {
 	if err != nil {
 		return r.failure("own checkpoint: %v", err)
 	}
-	if d := diff(lasting(got.facts), lasting(again.facts)); d != nil {
+	changing := []string{}
+	if r.released != nil {
+		changing = append(changing, "restored ") // the job registers the name again
+	}
+	if d := diff(without(lasting(got.facts), changing...), without(lasting(again.facts), changing...)); d != nil {
 		return r.failure("own checkpoint differs: %s", strings.Join(d, "; "))
 	}
 	if n := r.comesBack(b.flink.names(t, got.checkpoint)); n != "" {
