@@ -115,7 +115,7 @@ func TestUnknownLengths(t *testing.T) {
 	} {
 		// The header of these streams is not one: only the groups are looked at.
 		out := &bytes.Buffer{}
-		o := newOutput(out)
+		o := newOutput(out, 0)
 		p := c.s.plan(c.edit)
 		_, err := c.s.rewriteHeap(o, p, make([]StateSize, len(p.ids)))
 		if c.ids == nil {

@@ -34,7 +34,7 @@ type Rewritten struct {
 // what changes in a group: the error wraps serde.ErrOpaque where a serializer
 // does not tell.
 func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
-	out := newOutput(w)
+	out := newOutput(w, s.In.Size())
 	plan := s.plan(e)
 	if err := s.writeHeader(out, plan); err != nil {
 		return nil, err
@@ -79,7 +79,9 @@ type output struct {
 	n int64
 }
 
-func newOutput(w io.Writer) *output { return &output{w: bufio.NewWriterSize(w, 1<<20)} }
+func newOutput(w io.Writer, size int64) *output {
+	return &output{w: bufio.NewWriterSize(w, int(min(size+4096, 1<<20)))}
+}
 
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)

@@ -45,7 +45,7 @@ func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
 	for _, n := range e.Drop {
 		drop[n] = true
 	}
-	out := &output{w: bufio.NewWriterSize(w, 1<<20)}
+	out := &output{w: bufio.NewWriterSize(w, int(min(s.In.Size()+4096, 1<<20)))}
 	res := &Rewritten{}
 	if s.Header != nil {
 		n, err := s.writeHeader(out, drop)

@@ -85,7 +85,13 @@ func Each(t testing.TB, folders []string, f func(s *Snapshot)) {
 	}
 }
 
+// opened keeps what was decoded: tests go over the same files many times.
+var opened = map[string]*Snapshot{}
+
 func open(t testing.TB, root, p string) *Snapshot {
+	if s := opened[p]; s != nil {
+		return s
+	}
 	name, _ := filepath.Rel(root, p)
 	data := read(t, p)
 	c, err := metadata.Decode(decoder.Bytes{Data: data, Label: name})
@@ -106,6 +112,7 @@ func open(t testing.TB, root, p string) *Snapshot {
 		}
 		return nil
 	})
+	opened[p] = s
 	return s
 }
 
