@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/opstate"
 	"chkscope/model"
 	"chkscope/model/store"
 )
@@ -20,7 +21,9 @@ type work struct {
 	layout   *layout
 	rewrites []*rewriteJob
 	kept     []keptHeader
-	traits   features
+	// indexed are streams of the source whose offsets were looked at already.
+	indexed map[*metadata.StreamHandle]*opstate.Stream
+	traits  features
 }
 
 // Build makes the plan of a request. It reads what the removals need: headers
@@ -40,7 +43,7 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 		AcceptLoss: req.AcceptLoss, KeepHeaders: req.KeepHeaders, VerifyCopies: req.VerifyCopies, targets: req.Targets,
 		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
 	}
-	w := &work{snap: s, tree: t, removal: r, layout: newLayout(newLocator(s))}
+	w := &work{snap: s, tree: t, removal: r, layout: newLayout(newLocator(s)), indexed: map[*metadata.StreamHandle]*opstate.Stream{}}
 	p.work = w
 	if err := w.tie(ctx, p, req); err != nil {
 		return nil, err

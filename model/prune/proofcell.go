@@ -161,7 +161,12 @@ func (c *cell) openBoth(raw bool, a, b *metadata.OperatorHandle) (*elementReader
 		r.src, r.out = opstate.OpenRaw(x, c.p.src.In, a.States), opstate.OpenRaw(y, c.p.out.In, b.States)
 		return r, nil
 	}
-	if r.src, err = opstate.Open(x, c.p.src.In, a.States); err == nil {
+	if r.src = c.p.app.work.indexed[&a.Delegate]; r.src != nil {
+		r.src.In = x // to look at millions of offsets once more would take the longest
+	} else {
+		r.src, err = opstate.Open(x, c.p.src.In, a.States)
+	}
+	if err == nil {
 		r.out, err = opstate.Open(y, c.p.out.In, b.States)
 	}
 	if err != nil {

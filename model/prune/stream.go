@@ -93,6 +93,9 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 	}
 	slices.SortFunc(w.kept, func(a, b keptHeader) int { return bytes.Compare([]byte(a.where), []byte(b.where)) })
 	for i, job := range done {
+		if s := streams[i]; s.stream != nil && len(s.handles) == 1 {
+			w.indexed[&s.handles[0].src.Delegate] = s.stream
+		}
 		if job != nil {
 			job.name = w.layout.names.name(partName(job.part))
 			w.adopt(streams[i], job)

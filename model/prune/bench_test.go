@@ -1,0 +1,106 @@
+package prune_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+	"chkscope/model/prune"
+	"chkscope/model/store"
+	"chkscope/storage"
+)
+
+// incidentElements is the number of entries of the founding incident, 160 MiB of
+// offsets; elementBytes is what one of them takes in its file.
+const (
+	incidentElements = 20_971_520
+	elementBytes     = 62
+)
+
+// growIncident writes the incident with n entries: the fixture's `_metadata` and
+// files, with the forgotten union list drawn out. The files are sparse.
+func growIncident(tb testing.TB, n int64) string {
+	tb.Helper()
+	s, _ := open(tb, fixture(tb, "incident/gen-3-files"))
+	dir := scratch(tb)
+	if err := os.CopyFS(dir, os.DirFS(filepath.Dir(fixture(tb, "incident/gen-3-files")))); err != nil {
+		tb.Fatal(err)
+	}
+	var lists []*metadata.OperatorState
+	var handles []*metadata.OperatorHandle
+	for i := range s.Meta.Operators {
+		for _, sub := range s.Meta.Operators[i].Subtasks {
+			if sub.State == nil || sub.State.ManagedOperator == nil {
+				continue
+			}
+			h := sub.State.ManagedOperator
+			for k := range h.States {
+				if h.States[k].Name == "topic-partition-offset-states" && h.States[k].Offsets.Len() > 0 {
+					lists, handles = append(lists, &h.States[k]), append(handles, h)
+				}
+			}
+		}
+	}
+	for i, list := range lists {
+		h := handles[i]
+		values := make([]int64, n/int64(len(lists)))
+		for k := range values {
+			values[k] = h.Delegate.Size + int64(k)*elementBytes
+		}
+		list.Offsets = metadata.NewOffsets(values)
+		h.Delegate.Size += int64(len(values)) * elementBytes
+		if err := os.Truncate(filepath.Join(dir, h.Delegate.Name), h.Delegate.Size); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "_metadata")
+	os.Remove(path)
+	f, err := os.Create(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := metadata.Encode(f, s.Meta); err != nil {
+		tb.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// BenchmarkDropIncident plans, writes and proves the reference copy of the
+// incident without its forgotten state.
+func BenchmarkDropIncident(b *testing.B) {
+	path := growIncident(b, incidentElements)
+	base := scratch(b)
+	ctx := context.Background()
+	b.ResetTimer()
+	for i := range b.N {
+		s, tree, err := model.Open(ctx, storage.New(storage.Options{}), store.FileURI(path), model.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var targets []model.Target
+		for _, g := range operatorStates(s) {
+			if g.Name == "topic-partition-offset-states" {
+				targets = append(targets, g)
+			}
+		}
+		p, err := prune.Build(ctx, s, tree, prune.Request{Targets: targets, Copy: prune.CopyReference, Destination: store.FileURI(filepath.Join(base, fmt.Sprint("copy", i)))})
+		if err != nil {
+			b.Fatal(err)
+		}
+		res, err := prune.Apply(ctx, p, storage.New(storage.Options{}), nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if res.Plan.Files.Rewritten != 4 || p.MetadataBytes.After > 1<<20 {
+			b.Fatalf("%d files rewritten, %d bytes of _metadata", res.Plan.Files.Rewritten, p.MetadataBytes.After)
+		}
+		s.Close()
+	}
+}
