@@ -348,6 +348,14 @@ func (s *Snapshot) selectStates(t *Tree, op int, q query) []Target {
 			out = append(out, s.selectCells(t, n, q)...)
 		}
 	}
+	if slices.Contains(q.kinds, KindOperator) && q.allSubs && q.entries == AllEntries && !q.name.any {
+		// Names that stand in stream headers only have no row, but can go.
+		for _, name := range t.Detail(op).HeaderOnly {
+			if q.name.match(decoder.Text(name)) {
+				out = append(out, StateTarget(s.Meta.Operators[op].ID, KindOperator, name))
+			}
+		}
+	}
 	return out
 }
 

@@ -72,7 +72,7 @@ func (a *application) run(ctx context.Context) (*Result, error) {
 	}
 	// It is proved: what is left takes no time, and a cancel comes too late.
 	ctx = context.WithoutCancel(ctx)
-	r := &Result{Plan: a.plan, Proof: *proof}
+	r := &Result{Plan: a.plan, Proof: *proof, Files: a.fileCounts()}
 	if r.ReportFile, err = a.writeReport(ctx, r); err != nil {
 		return nil, err
 	}
@@ -80,6 +80,20 @@ func (a *application) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// fileCounts is the plan's, with the lengths that were written.
+func (a *application) fileCounts() FileCounts {
+	f := a.plan.Files
+	f.Bytes.Copied, f.Bytes.Rewritten = 0, 0
+	for _, w := range a.plan.Write {
+		if n := a.dest.length(w.Name); w.Action == "copy" {
+			f.Bytes.Copied += n
+		} else {
+			f.Bytes.Rewritten += n
+		}
+	}
+	return f
 }
 
 // takeBack removes a `_metadata` that is not proved, so that Flink does not take

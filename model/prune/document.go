@@ -14,6 +14,7 @@ import (
 type Result struct {
 	Plan       *Plan
 	Proof      Proof
+	Files      FileCounts // as written
 	ReportFile string // URI
 }
 
@@ -50,7 +51,7 @@ func (p *Plan) Document(r *Result) *Document {
 		Unneeded: p.Unneeded, Flink: p.Flink, Losses: p.Losses, Warnings: p.Warnings, Next: p.NextSteps(), PlanDigest: p.Digest,
 	}
 	if r != nil {
-		d.Written, d.Proof = true, &r.Proof
+		d.Written, d.Proof, d.Files = true, &r.Proof, r.Files
 		d.Warnings = append(append([]string{}, p.Warnings...), r.Proof.Warnings...)
 		if r.ReportFile != "" {
 			d.ReportFile = &r.ReportFile

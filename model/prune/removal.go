@@ -47,6 +47,8 @@ type stateRemoval struct {
 	found      map[int][]metadata.Range // what they are
 	// complete: no subtask keeps it, so its name leaves the headers too.
 	complete bool
+	// nowhere: no offsets map has the name; perhaps a header.
+	nowhere bool
 }
 
 func (k stateKey) kind() model.Kind {
@@ -218,6 +220,7 @@ func (r *removal) state(k stateKey) *stateRemoval {
 		}
 		return true
 	})
+	s.nowhere = len(s.holders) == 0
 	r.states[k] = s
 	return s
 }

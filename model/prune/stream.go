@@ -55,6 +55,7 @@ type operatorStream struct {
 	drop    []string
 
 	stream *opstate.Stream
+	hit    []string // names of drop that its header has
 }
 
 // streamUse is a handle in the source and the same in the copy.
@@ -69,7 +70,7 @@ type streamUse struct {
 func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 	streams := w.operatorStreams()
 	if keep {
-		return nil
+		return w.checkHeaderOnly(nil)
 	}
 	var mu sync.Mutex
 	done := make([]*rewriteJob, len(streams))
@@ -101,7 +102,24 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 			w.adopt(streams[i], job)
 		}
 	}
-	return nil
+	return w.checkHeaderOnly(streams)
+}
+
+// checkHeaderOnly refuses names that no offsets map has and no header either.
+func (w *work) checkHeaderOnly(streams []*operatorStream) error {
+	found := map[stateKey]bool{}
+	for _, s := range streams {
+		for _, n := range s.hit {
+			found[stateKey{s.op, false, n}] = true
+		}
+	}
+	var bad refusals
+	for k, rm := range w.removal.states {
+		if rm.nowhere && !found[k] {
+			bad.add("unknown", w.removal.selector(k), "no subtask has a state of this name, and no header of a stream that is rewritten", "")
+		}
+	}
+	return bad.err()
 }
 
 // operatorStreams lists the streams of operators of which names go completely.
@@ -171,6 +189,7 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 	if len(records) == len(s.stream.Header.States) {
 		return nil, nil
 	}
+	s.hit = slices.DeleteFunc(slices.Clone(s.drop), func(n string) bool { return s.stream.Header.State(n) == nil })
 	if len(records) == 0 {
 		s.release()
 		return nil, nil
