@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"chkscope/decoder/metadata"
-	"chkscope/decoder/opstate"
 	"chkscope/model"
 	"chkscope/model/store"
 )
@@ -21,8 +20,9 @@ type work struct {
 	layout   *layout
 	rewrites []*rewriteJob
 	kept     []keptHeader
-	// indexed are streams of the source whose offsets were looked at already.
-	indexed map[*metadata.StreamHandle]*opstate.Stream
+	// views are the streams that were looked at for rewriting, by their handles'
+	// delegates: with the offsets of all handles, which tell where elements end.
+	views map[*metadata.StreamHandle]streamView
 	traits  features
 }
 
@@ -43,7 +43,7 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 		AcceptLoss: req.AcceptLoss, KeepHeaders: req.KeepHeaders, VerifyCopies: req.VerifyCopies, targets: req.Targets,
 		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
 	}
-	w := &work{snap: s, tree: t, removal: r, layout: newLayout(newLocator(s)), indexed: map[*metadata.StreamHandle]*opstate.Stream{}}
+	w := &work{snap: s, tree: t, removal: r, layout: newLayout(newLocator(s)), views: map[*metadata.StreamHandle]streamView{}}
 	p.work = w
 	if err := w.tie(ctx, p, req); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ type Result struct {
 	Plan       *Plan
 	Proof      Proof
 	Files      FileCounts // as written
-	ReportFile string // URI
+	ReportFile string     // URI
 }
 
 // Document is what `prune` prints as JSON, and what the report file holds.

@@ -137,6 +137,7 @@ func (c *cell) headers(src, out *opstate.Stream) error {
 // elementReader reads the elements of a stream and of what was made of it.
 type elementReader struct {
 	src, out *opstate.Stream
+	first    int // of the states of this handle in src
 	closers  []io.Closer
 }
 
@@ -161,8 +162,9 @@ func (c *cell) openBoth(raw bool, a, b *metadata.OperatorHandle) (*elementReader
 		r.src, r.out = opstate.OpenRaw(x, c.p.src.In, a.States), opstate.OpenRaw(y, c.p.out.In, b.States)
 		return r, nil
 	}
-	if r.src = c.p.app.work.indexed[&a.Delegate]; r.src != nil {
-		r.src.In = x // to look at millions of offsets once more would take the longest
+	if v := c.p.app.work.views[&a.Delegate]; v.stream != nil {
+		r.src, r.first = v.stream, v.first
+		r.src.In = x
 	} else {
 		r.src, err = opstate.Open(x, c.p.src.In, a.States)
 	}
@@ -202,7 +204,7 @@ const (
 // of state k of the copy. The last bytes of an element may be followed by dead
 // bytes in the copy where they were in the source.
 func (r *elementReader) equal(i, k int, gone []metadata.Range) (bool, error) {
-	src, out := r.src.States[i].Offsets, r.out.States[k].Offsets
+	src, out := r.src.States[r.first+i].Offsets, r.out.States[k].Offsets
 	kept := keptRanges(gone, src.Len())
 	at := int64(0)
 	for _, run := range kept {
@@ -224,7 +226,7 @@ func (r *elementReader) equal(i, k int, gone []metadata.Range) (bool, error) {
 func (r *elementReader) equalBlock(i, k int, from, at, n int64) (bool, error) {
 	var data []byte
 	var ends []int
-	err := r.src.Elements(i, from, n, elementCut, func(e opstate.Element) error {
+	err := r.src.Elements(r.first+i, from, n, elementCut, func(e opstate.Element) error {
 		data = append(data, e.Data...)
 		ends = append(ends, len(data))
 		return nil

@@ -58,6 +58,13 @@ type operatorStream struct {
 	hit    []string // names of drop that its header has
 }
 
+// streamView is a stream of the source as seen by one of its handles: that
+// handle's states begin at first.
+type streamView struct {
+	stream *opstate.Stream
+	first  int
+}
+
 // streamUse is a handle in the source and the same in the copy.
 type streamUse struct {
 	src, out *metadata.OperatorHandle
@@ -94,8 +101,12 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 	}
 	slices.SortFunc(w.kept, func(a, b keptHeader) int { return bytes.Compare([]byte(a.where), []byte(b.where)) })
 	for i, job := range done {
-		if s := streams[i]; s.stream != nil && len(s.handles) == 1 {
-			w.indexed[&s.handles[0].src.Delegate] = s.stream
+		if s := streams[i]; s.stream != nil {
+			first := 0
+			for _, u := range s.handles {
+				w.views[&u.src.Delegate] = streamView{s.stream, first}
+				first += len(u.src.States)
+			}
 		}
 		if job != nil {
 			job.name = w.layout.names.name(partName(job.part))
