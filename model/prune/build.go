@@ -22,8 +22,8 @@ type work struct {
 	kept     []keptHeader
 	// views are the streams that were looked at for rewriting, by their handles'
 	// delegates: with the offsets of all handles, which tell where elements end.
-	views map[*metadata.StreamHandle]streamView
-	traits  features
+	views  map[*metadata.StreamHandle]streamView
+	traits features
 }
 
 // Build makes the plan of a request. It reads what the removals need: headers

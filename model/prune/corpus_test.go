@@ -117,6 +117,20 @@ func corpusStore(path string) *storage.Router {
 	return storage.New(storage.Options{})
 }
 
+// someSnapshots is eachSnapshot with one in eight of Flink's own many alike
+// savepoints.
+func someSnapshots(t *testing.T, f func(name string, s *model.Snapshot, tree *model.Tree)) {
+	n := 0
+	eachSnapshot(t, func(name string, s *model.Snapshot, tree *model.Tree) {
+		if strings.HasPrefix(name, "flink-savepoints/") {
+			if n++; n%8 != 0 {
+				return
+			}
+		}
+		f(name, s, tree)
+	})
+}
+
 // eachSnapshot opens every real snapshot that can be pruned.
 func eachSnapshot(t *testing.T, f func(name string, s *model.Snapshot, tree *model.Tree)) {
 	for _, path := range realFiles(t) {
