@@ -251,7 +251,7 @@ func (b *builder) stream(h *metadata.StreamHandle, k Kind, r role, slot int) (ce
 	case metadata.TypeNull, metadata.TypeEmptySegment:
 		return
 	case metadata.TypeByteStream:
-		cell.inline = h.Data.Len()
+		cell.inline = h.InlineBytes()
 		b.total.Inline += cell.inline
 		b.t.byKind[k].Inline += cell.inline
 		return cell, use{}

@@ -1,6 +1,8 @@
 package prune
 
 import (
+	"slices"
+
 	"chkscope/decoder/metadata"
 )
 
@@ -84,6 +86,7 @@ func (r *removal) editSubtask(p place, src *metadata.SubtaskState) *metadata.Sub
 		k := cloneKeyed(*src.RawKeyed)
 		s.RawKeyed = &k
 	}
+	s.Input.New, s.Output.New = slices.Clone(s.Input.New), slices.Clone(s.Output.New)
 	if r.inFlight {
 		s.Input = metadata.Channels{Output: src.Input.Output}
 		s.Output = metadata.Channels{Output: src.Output.Output}
@@ -135,8 +138,8 @@ func cloneStream(h metadata.StreamHandle) metadata.StreamHandle {
 	return h
 }
 
-// cloneKeyed copies a keyed handle as deep as later steps change it; the file
-// lists of incremental handles stay spans.
+// cloneKeyed copies a keyed handle as deep as later steps change it; file lists
+// that are spans stay so.
 func cloneKeyed(h metadata.KeyedHandle) metadata.KeyedHandle {
 	switch {
 	case h.Groups != nil:
@@ -146,6 +149,7 @@ func cloneKeyed(h metadata.KeyedHandle) metadata.KeyedHandle {
 	case h.Incr != nil:
 		i := *h.Incr
 		i.Meta = cloneStream(i.Meta)
+		i.Shared.New, i.Private.New = slices.Clone(i.Shared.New), slices.Clone(i.Private.New)
 		h.Incr = &i
 	case h.Changelog != nil:
 		c := *h.Changelog
