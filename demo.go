@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"chkscope/storage"
 )
 
 func (p *program) demoCommand() *cobra.Command {
@@ -28,12 +26,12 @@ func (p *program) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	maps, err := p.flags.mappings()
+	disk, err := p.store()
 	if err != nil {
 		return err
 	}
 	p.flags.uids = append(p.flags.uids, demoUIDs...)
-	st := &demoStore{storage.New(storage.Options{Maps: maps, ReadOnly: p.flags.readOnly}), files}
+	st := &demoStore{disk, files}
 	if p.interactive() {
 		return p.exploreDemo(ctx, st)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"chkscope/model"
 	"chkscope/model/prune"
@@ -66,13 +65,6 @@ func (p *program) exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	}
 	return exitFailed
-}
-
-// say writes lines for a person to stderr; text from files is cleaned.
-func (p *program) say(format string, args ...any) {
-	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
-		fmt.Fprintf(p.err, "chkscope: %s\n", model.Clean(strings.TrimSuffix(line, "\n")))
-	}
 }
 
 // isNotFound: a definite answer that nothing is at the URI.

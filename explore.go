@@ -45,7 +45,10 @@ func (p *program) explore(ctx context.Context, arg string) error {
 
 // runExplorer gives the context's error where a signal ended it.
 func (p *program) runExplorer(ctx context.Context, cfg ui.Config) error {
-	if err := ui.Run(ctx, cfg); err != nil {
+	p.quiet = true
+	err := ui.Run(ctx, cfg)
+	p.quiet = false
+	if err != nil {
 		return err
 	}
 	return ctx.Err()

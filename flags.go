@@ -11,6 +11,7 @@ import (
 	"chkscope/decoder/metadata"
 	"chkscope/model"
 	"chkscope/model/store"
+	"chkscope/storage"
 )
 
 // globalFlags are the flags that every command takes. Each has an environment
@@ -28,6 +29,7 @@ type globalFlags struct {
 	ascii     bool
 	readOnly  bool
 	log       string
+	s3        storage.S3Options
 }
 
 func (g *globalFlags) register(f *pflag.FlagSet) {
@@ -41,7 +43,23 @@ func (g *globalFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&g.color, "color", "auto", "auto, always or never")
 	f.BoolVar(&g.ascii, "ascii", false, "draw with ASCII only")
 	f.BoolVar(&g.readOnly, "read-only", false, "no key and no command can write")
-	f.StringVar(&g.log, "log", "", "write errors and notices to this file")
+	f.StringVar(&g.log, "log", "", "append errors, notices and requests to this file")
+	g.registerS3(f)
+}
+
+// registerS3 registers what is said to S3 beside the environment and the files
+// that the AWS CLI reads.
+func (g *globalFlags) registerS3(f *pflag.FlagSet) {
+	f.StringVar(&g.s3.Endpoint, "s3-endpoint", "", "URL or host:port of an S3 store that is not AWS")
+	f.StringVar(&g.s3.Region, "s3-region", "", "region of the bucket (default: from the environment, then the bucket's own)")
+	f.BoolVar(&g.s3.PathStyle, "s3-path-style", false, "the bucket is in the path, not in the host name")
+	f.StringVar(&g.s3.Profile, "s3-profile", "", "profile of the AWS configuration")
+	f.BoolVar(&g.s3.Anonymous, "s3-anonymous", false, "requests are not signed")
+	f.StringVar(&g.s3.SSE, "s3-sse", "", "server-side encryption of what is written: AES256, aws:kms, aws:kms:dsse")
+	f.StringVar(&g.s3.SSEKMSKeyID, "s3-sse-kms-key-id", "", "KMS key of what is written")
+	f.StringVar(&g.s3.StorageClass, "s3-storage-class", "", "storage class of what is written")
+	f.StringVar(&g.s3.ACL, "s3-acl", "", "canned ACL of what is written")
+	f.BoolVar(&g.s3.RequestPayer, "s3-request-payer", false, "the requester pays")
 }
 
 // fromEnvironment sets every global flag that was not given from its variable

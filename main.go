@@ -29,6 +29,9 @@ type program struct {
 	getenv                   func(string) string
 
 	flags globalFlags
+	log   *logFile // --log, or nil
+	// quiet: the explorer is on the screen, so nothing goes to stderr.
+	quiet bool
 }
 
 func main() {
@@ -51,7 +54,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	return p.exitCode(ctx, root.ExecuteContext(ctx))
+	code := p.exitCode(ctx, root.ExecuteContext(ctx))
+	p.log.close()
+	return code
 }
 
 func (p *program) rootCommand() *cobra.Command {
@@ -75,7 +80,10 @@ a parent directory, whose newest complete checkpoint is opened.`,
 
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return p.flags.fromEnvironment(cmd, p.getenv)
+			if err := p.flags.fromEnvironment(cmd, p.getenv); err != nil {
+				return err
+			}
+			return p.openLog()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.rootRun(cmd.Context(), args, fail)

@@ -307,3 +307,31 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("exit code %d, want %d: %s", code, exitInterrupted, errOut.String())
 	}
 }
+
+// TestLogAndSecrets: --log takes notices and requests; a secret in a URI is in
+// none of the outputs.
+func TestLogAndSecrets(t *testing.T) {
+	dir := smallCheckpoint(t)
+	log := filepath.Join(t.TempDir(), "log")
+	uri := "s3n://KEY:SECRET/with/slash@bucket/job/chk-7"
+	r := run("verify", "--log", log, "--uid", "other", "--map", "s3n://bucket/job="+filepath.Dir(dir), uri)
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `no operator has the uid "other"`) && r.code == exitOK {
+		t.Errorf("the notice is not in the log: %s", text)
+	}
+	for _, args := range [][]string{{"report"}, {"report", "--json"}, {"verify", "--json"}, {"show", "--json"}} {
+		args = append(args, "--map", "s3n://bucket/job="+filepath.Dir(dir), uri)
+		if args[0] == "show" {
+			args = append(args, "*")
+		}
+		more := run(args...)
+		r.out, r.errOut = r.out+more.out, r.errOut+more.errOut
+	}
+	if all := r.out + r.errOut + string(text); strings.Contains(all, "SECRET") {
+		t.Errorf("the secret was printed:\n%s", all)
+	}
+	run("report", "--log", filepath.Join(dir, "none", "log"), dir).wantCode(t, exitUsage)
+}

@@ -20,12 +20,17 @@ type snapshot struct {
 }
 
 // store gives the storage that the flags describe.
-func (p *program) store() (model.WriteStore, error) {
+func (p *program) store() (*storage.Router, error) {
 	maps, err := p.flags.mappings()
 	if err != nil {
 		return nil, err
 	}
-	return storage.New(storage.Options{Maps: maps, ReadOnly: p.flags.readOnly}), nil
+	opt := storage.Options{Maps: maps, ReadOnly: p.flags.readOnly, S3: p.flags.s3}
+	opt.S3.Notify = p.note
+	if p.log != nil {
+		opt.Meter = &storage.Meter{Log: p.log.request}
+	}
+	return storage.New(opt), nil
 }
 
 // open opens the checkpoint that arg names and reads the headers of its state

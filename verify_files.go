@@ -11,6 +11,7 @@ import (
 	"chkscope/decoder"
 	"chkscope/model"
 	"chkscope/model/finding"
+	"chkscope/model/store"
 	"chkscope/storage"
 )
 
@@ -23,30 +24,51 @@ func (p *program) checkFiles(ctx context.Context, s *snapshot, doc *verifyDocume
 	}
 	bar := p.progress("asking for files", "files")
 	defer bar.end()
-	unasked := map[string]int{}
-	for i, f := range files {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		bar.at(int64(i), int64(len(files)))
-		info, err := s.Store.Stat(ctx, f.URI)
+	unasked, done := map[string]int{}, int64(0)
+	problems := make([][]verifyProblem, len(files)) // in the order of the file
+	err = statAll(ctx, s.Store, files, func(i int, info model.Info, err error) {
+		done++
+		bar.at(done, int64(len(files)))
 		switch {
 		case errors.Is(err, model.ErrNotExist) || err == nil && info.Dir:
-			doc.Problems = append(doc.Problems, fileProblem(s, f, "missing-file", model.Unknown))
+			problems[i] = []verifyProblem{fileProblem(s, files[i], "missing-file", model.Unknown)}
 		case err != nil:
 			unasked[reasonOf(err)]++
-			continue
+			return
 		default:
-			doc.Problems = append(doc.Problems, lengthProblem(s, f, info.Size)...)
+			problems[i] = lengthProblem(s, files[i], info.Size)
 			doc.BytesChecked += info.Size
 		}
 		doc.FilesChecked++
+	})
+	if err != nil {
+		return err
 	}
+	doc.Problems = append(doc.Problems, slices.Concat(problems...)...)
 	doc.FilesUnchecked = []verifyUnasked{}
 	for _, reason := range slices.Sorted(maps.Keys(unasked)) {
 		doc.FilesUnchecked = append(doc.FilesUnchecked, verifyUnasked{reason, unasked[reason]})
 	}
 	return ctx.Err()
+}
+
+// statAll asks for all files: at once where the storage can, else one by one.
+func statAll(ctx context.Context, st model.Store, files []model.FileUse, each func(int, model.Info, error)) error {
+	if many, ok := st.(store.BulkStater); ok {
+		uris := make([]string, len(files))
+		for i, f := range files {
+			uris[i] = f.URI
+		}
+		return many.StatAll(ctx, uris, each)
+	}
+	for i, f := range files {
+		info, err := st.Stat(ctx, f.URI)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		each(i, info, err)
+	}
+	return nil
 }
 
 // lengthProblem compares the length that is there with what handles record.
@@ -64,7 +86,8 @@ func lengthProblem(s *snapshot, f model.FileUse, length int64) []verifyProblem {
 // model.Unknown where it is not there.
 func fileProblem(s *snapshot, f model.FileUse, rule string, found int64) verifyProblem {
 	selector := model.OperatorTarget(s.Meta.Operators[f.Operators[0]].ID).Selector()
-	return verifyProblem{rule, finding.Critical.String(), &selector, &f.URI, finding.Evidence{
+	file := store.Redact(f.URI)
+	return verifyProblem{rule, finding.Critical.String(), &selector, &file, finding.Evidence{
 		{Key: "recorded", Value: number(f.Need)}, {Key: "at_least", Value: !f.Exact}, {Key: "found", Value: number(found)}, {Key: "operators", Value: len(f.Operators)},
 	}}
 }
