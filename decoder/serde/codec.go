@@ -25,6 +25,8 @@ type codec struct {
 	shape *Shape
 	pojo  *pojoCodec
 	kryo  *kryoCodec
+	avro  *avroType
+	sql   *LogicalType // of a row, array or map
 	// mark is Flag, size is Size of the Snapshot.
 	mark bool
 	size int
@@ -253,12 +255,21 @@ func (c *codec) prepare() {
 		}
 	case Kryo:
 		c.kryo = newKryoCodec(c.t)
+	case Avro:
+		c.prepareAvro()
+	case RowData, ArrayData, MapData:
+		c.prepareRows()
 	case UserValue, PulsarSchema, BeamCoder:
 		c.kind, c.why = Unknown, orElse(c.t.Why, "the bytes of its values are defined by its own code")
 	case External, TTLAware:
-		// An external value is written as the nested internal one. Under a TTL
-		// aware type is a TTL type or, without TTL, that of the value.
-		*c = *c.kids[0]
+		// An external value is written as the nested internal one, whose names the
+		// DataType has. Under a TTL aware type is a TTL type or, without TTL, that
+		// of the value.
+		logical := c.t.Logical
+		if *c = *c.kids[0]; len(logical) > 0 && logical[0] != nil && c.kind == RowData && len(logical[0].Names) == len(c.kids) {
+			c.sql = logical[0]
+			c.shape = &Shape{Type: c.sql.Root, Names: c.sql.Names}
+		}
 	case List, Map:
 		// Data views are written as the list or map in them.
 		if c.t.Class == pkgView+"ListViewSerializerSnapshot" || c.t.Class == pkgView+"MapViewSerializerSnapshot" {

@@ -64,9 +64,15 @@ func versions(read func(*Reader, *Snapshot), known ...int32) func(*Reader, *Snap
 func javaObjects(n int) func(*Reader, *Snapshot) {
 	return func(r *Reader, s *Snapshot) {
 		for i := 0; i < n && r.ok(); i++ {
-			s.Objects = append(s.Objects, r.java())
+			r.javaType(s)
 		}
 	}
+}
+
+// javaType reads a jobj that may be a LogicalType or DataType.
+func (r *Reader) javaType(s *Snapshot) {
+	o, t := r.javaLogical()
+	s.Objects, s.Logical = append(s.Objects, o), append(s.Logical, t)
 }
 
 func typePayload(r *Reader, s *Snapshot) {
@@ -228,9 +234,7 @@ func ttlAwarePayload(r *Reader, s *Snapshot) {
 
 func rowDataPayload(r *Reader, s *Snapshot) {
 	n := r.Count("field count", 4)
-	for i := 0; i < n && r.ok(); i++ {
-		s.Objects = append(s.Objects, r.java())
-	}
+	javaObjects(n)(r, s)
 	s.Nested = r.delegate()
 	if r.ok() && len(s.Nested) != n {
 		s.Kind, s.Why = Unknown, strconv.Itoa(len(s.Nested))+" nested serializers for "+strconv.Itoa(n)+" fields"

@@ -192,6 +192,12 @@ func (d *values) valueOf(c *codec) Value {
 		return d.java()
 	case Kryo:
 		return d.kryo(c.kryo)
+	case Avro:
+		return d.avro(c.avro)
+	case RowData, BinaryRowData, ArrayData, MapData:
+		return d.sqlValue(c)
+	case DecimalData, TimestampData:
+		return d.sqlScalar(c)
 	case StreamElement:
 		return d.streamElement(c)
 	case TwoPhase:

@@ -52,6 +52,7 @@ type kryoCodec struct {
 func newKryoCodec(t *Snapshot) *kryoCodec {
 	k := &kryoCodec{own: map[string]bool{}, kafka: t.Type == kafkaPartition}
 	if t.KryoType == nil {
+		k.registered = []string{t.Type} // the first registration is the type itself
 		return k
 	}
 	k.kryo5 = t.KryoType.kryo5()

@@ -133,7 +133,7 @@ var outerPayloads = map[string]func(*Reader, *Snapshot) bool{
 		return true
 	},
 	pkgTable + "ExternalSerializer$ExternalSerializerSnapshot": func(r *Reader, s *Snapshot) bool {
-		s.Objects = append(s.Objects, r.java())
+		r.javaType(s)
 		s.Flag = r.Bool("internal input")
 		return true
 	},

@@ -85,6 +85,8 @@ func (c *codec) skip(b []byte, off int) int {
 		return c.skipList(b, off)
 	case Map, SortedMap:
 		return c.skipMap(b, off)
+	case DecimalData:
+		return skipCounted(b, off, 1)
 	case Tuple, TTL, Timer:
 		return c.skipParts(b, off)
 	case Pojo:
@@ -95,6 +97,8 @@ func (c *codec) skip(b []byte, off int) int {
 		return c.skipOptional(b, off)
 	case Set, GenericArray, Traversable:
 		return c.skipFlagged(b, off)
+	case Avro:
+		return c.avro.skip(b, off, 0)
 	case Unknown:
 		return noEnd
 	case Kryo:

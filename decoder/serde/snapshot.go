@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"chkscope/decoder"
+	"chkscope/decoder/javaobj"
 )
 
 // Framing is how a Snapshot stands in the stream.
@@ -41,8 +42,10 @@ type Snapshot struct {
 	Type string
 	// Nested are the snapshots of the parts, see Kind.
 	Nested []*Snapshot
-	// Objects are Java objects of the payload (LogicalType, DataType, …).
+	// Objects are Java objects of the payload (LogicalType, DataType, …), Logical
+	// the types that they are, nil for others.
 	Objects []JavaObjectRef
+	Logical []*LogicalType
 	// Flag, Size and Scale are parameters, see Kind.
 	Flag        bool
 	Size, Scale int32
@@ -333,7 +336,9 @@ func (r *Reader) serBytes() *JavaObjectRef {
 	}
 	j := &JavaObjectRef{Span: r.span(at, r.off)}
 	// A serializer that cannot be walked has its length all the same.
-	j.Class, _, _ = javaObject(r.buf[at:r.off])
+	if s, _, err := javaobj.Parse(r.buf[at:r.off]); err == nil {
+		j.Class = javaClass(s)
+	}
 	return j
 }
 
@@ -356,18 +361,24 @@ func (r *Reader) JavaSerializer() *Snapshot {
 }
 
 // java reads a jobj.
-func (r *Reader) java() JavaObjectRef {
+func (r *Reader) java() JavaObjectRef { return r.javaWith(nil) }
+
+// javaWith reads a jobj and shows it to f, where that is not nil.
+func (r *Reader) javaWith(f func(*javaobj.Stream)) JavaObjectRef {
 	if !r.ok() {
 		return JavaObjectRef{}
 	}
 	at := r.off
-	class, n, err := javaObject(r.buf[at:r.end])
+	s, n, err := javaobj.Parse(r.buf[at:r.end])
 	if err != nil {
 		r.fail(at, "a Java object", err.Error(), javaCause(err))
 		return JavaObjectRef{}
 	}
 	r.off += n
-	return JavaObjectRef{r.span(at, r.off), class}
+	if f != nil {
+		f(s)
+	}
+	return JavaObjectRef{r.span(at, r.off), javaClass(s)}
 }
 
 // Resilient reads a resilient list: one node a slot. A slot that cannot be read
