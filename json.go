@@ -75,12 +75,22 @@ func list[T any](items []T) []T {
 	return items
 }
 
-// writeJSON writes one document.
-func writeJSON(w io.Writer, document any) error {
-	enc := json.NewEncoder(w)
+// writeJSON writes one document to stdout.
+func (p *program) writeJSON(document any) error {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(document)
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	return p.write(b.String())
+}
+
+// write writes a whole document or text to stdout.
+func (p *program) write(text string) error {
+	_, err := io.WriteString(p.out, withoutSecrets(text))
+	return err
 }
 
 // jsonSizes are the sizes of an operator or a state.

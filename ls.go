@@ -81,7 +81,7 @@ func (p *program) writeRows(s *snapshot, rows []lsRow, f lsFlags) error {
 	for _, r := range rows {
 		doc.Nodes = append(doc.Nodes, lsNode{s.selector(r.node), parentSelector(s, r.node), number(s.tree.Entries(r.node)), sizesOf(s.tree.Sizes(r.node))})
 	}
-	return writeJSON(p.out, doc)
+	return p.writeJSON(doc)
 }
 
 // parentSelector is null for what hangs on the checkpoint itself.
@@ -164,7 +164,9 @@ func (p *program) writeLs(s *snapshot, rows []lsRow, f lsFlags) error {
 		t.row(weightText(l, weight, lower), percent(weight, whole), entriesText(s, r.node), rowType(s, r.node),
 			strings.Repeat("  ", r.depth)+rowName(s, r.node), s.selector(r.node))
 	}
-	return t.write(p.out, "")
+	w := &strings.Builder{}
+	t.write(w, "")
+	return p.write(w.String())
 }
 
 func entriesText(s *snapshot, n model.Node) string {

@@ -313,13 +313,14 @@ func TestInterrupted(t *testing.T) {
 func TestLogAndSecrets(t *testing.T) {
 	dir := smallCheckpoint(t)
 	log := filepath.Join(t.TempDir(), "log")
-	uri := "s3n://KEY:SECRET/with/slash@bucket/job/chk-7"
+	uri := "s3n://KEY:SECRET@bucket/job/chk-7"
 	r := run("verify", "--log", log, "--uid", "other", "--map", "s3n://bucket/job="+filepath.Dir(dir), uri)
 	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), `no operator has the uid "other"`) && r.code == exitOK {
+	r.wantCode(t, exitOK)
+	if !strings.Contains(string(text), `no operator has the uid "other"`) {
 		t.Errorf("the notice is not in the log: %s", text)
 	}
 	for _, args := range [][]string{{"report"}, {"report", "--json"}, {"verify", "--json"}, {"show", "--json"}} {

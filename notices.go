@@ -25,7 +25,7 @@ func (p *program) say(format string, args ...any) {
 	}
 }
 
-var s3URI = regexp.MustCompile(`s3[an]?://\S+`)
+var s3URI = regexp.MustCompile(`s3[an]?://[^\s"']+`)
 
 // withoutSecrets takes the user and password out of every S3 URI of a text.
 func withoutSecrets(text string) string { return s3URI.ReplaceAllStringFunc(text, store.Redact) }

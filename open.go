@@ -125,7 +125,7 @@ func undecodable(err error) *jsonDamage {
 // empty but for the damage: that of empty.
 func (p *program) notOpened(err error, empty func(*jsonDamage) any) error {
 	if d := undecodable(err); d != nil && p.flags.json {
-		if err := writeJSON(p.out, empty(d)); err != nil {
+		if err := p.writeJSON(empty(d)); err != nil {
 			return err
 		}
 	}

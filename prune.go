@@ -273,7 +273,7 @@ func (p *program) confirm(ctx context.Context, st model.WriteStore, plan *prune.
 	if !p.inTerm {
 		return usageError("without a terminal nothing is asked and nothing written; type --yes to write, --dry-run to see the plan")
 	}
-	if _, err := io.WriteString(p.err, p.planText(ctx, st, plan.Document(nil))); err != nil {
+	if _, err := io.WriteString(p.err, withoutSecrets(p.planText(ctx, st, plan.Document(nil)))); err != nil {
 		return err
 	}
 	fmt.Fprintf(p.err, "\nType write to write this copy, anything else to stop: ")
@@ -303,9 +303,9 @@ func (p *program) apply(ctx context.Context, st model.WriteStore, plan *prune.Pl
 	}
 	doc := plan.Document(result)
 	if p.flags.json {
-		err = writeJSON(p.out, doc)
+		err = p.writeJSON(doc)
 	} else {
-		_, err = io.WriteString(p.out, p.resultText(ctx, st, doc))
+		err = p.write(p.resultText(ctx, st, doc))
 	}
 	if err != nil {
 		return err
@@ -323,8 +323,7 @@ func (p *program) writePlan(ctx context.Context, st model.WriteStore, plan *prun
 	}
 	doc := plan.Document(nil)
 	if p.flags.json {
-		return writeJSON(p.out, doc)
+		return p.writeJSON(doc)
 	}
-	_, err := io.WriteString(p.out, p.planText(ctx, st, doc))
-	return err
+	return p.write(p.planText(ctx, st, doc))
 }

@@ -78,7 +78,7 @@ func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
 	doc := newReport(ctx, s, newReportFindings(found))
 	write := func() error { return p.writeReport(s, doc, ui.OpeningLens(s.Snapshot, found)) }
 	if p.flags.json {
-		write = func() error { return writeJSON(p.out, doc) }
+		write = func() error { return p.writeJSON(doc) }
 	}
 	if err := write(); err != nil {
 		s.Close()
@@ -108,8 +108,7 @@ func (p *program) writeReport(s *snapshot, doc *reportDocument, l model.Lens) er
 	p.writeHead(w, doc)
 	p.writeFindings(w, doc)
 	p.writeOperators(w, s, l)
-	_, err := io.WriteString(p.out, w.String())
-	return err
+	return p.write(w.String())
 }
 
 func (p *program) writeHead(w io.Writer, doc *reportDocument) {

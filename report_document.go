@@ -7,7 +7,6 @@ import (
 
 	"chkscope/model"
 	"chkscope/model/finding"
-	"chkscope/model/store"
 )
 
 // reportDocument is what `report --json` prints. The README documents it.
@@ -120,7 +119,7 @@ func emptyReport(uri string, d *jsonDamage) *reportDocument {
 	none := number(model.Unknown)
 	r := &reportDocument{
 		Schema:     schemaVersion,
-		Checkpoint: reportCheckpoint{URI: store.Redact(uri), MetadataBytes: none, HeaderBytes: none, TrailerBytes: none, Damage: d},
+		Checkpoint: reportCheckpoint{URI: uri, MetadataBytes: none, HeaderBytes: none, TrailerBytes: none, Damage: d},
 		Totals:     reportTotals{none, none, none, none, none, none, map[string]kindSize{}},
 		Operators:  []reportOperator{}, Findings: []reportFinding{},
 	}
@@ -133,7 +132,7 @@ func emptyReport(uri string, d *jsonDamage) *reportDocument {
 func newReportCheckpoint(s *snapshot) reportCheckpoint {
 	m := s.Meta
 	c := reportCheckpoint{
-		URI: store.Redact(s.URI), MetadataVersion: &m.Version, CheckpointID: &m.ID,
+		URI: s.URI, MetadataVersion: &m.Version, CheckpointID: &m.ID,
 		Complete: s.damage == nil, MetadataBytes: number(m.In.Size()),
 		HeaderBytes: number(m.Header.Len), TrailerBytes: number(m.Properties.Len + m.Trailing.Len),
 		Damage: damageOf(s.damage),

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -44,7 +43,7 @@ func (p *program) rulesCommand() *cobra.Command {
 				for _, r := range finding.Rules() {
 					doc.Rules = append(doc.Rules, jsonRule{r.ID, r.Severities, r.When, r.Why, list(r.Thresholds), list(r.Evidence)})
 				}
-				return writeJSON(p.out, doc)
+				return p.writeJSON(doc)
 			}
 			return p.writeRules()
 		},
@@ -69,6 +68,5 @@ func (p *program) writeRules() error {
 		}
 		rows.write(w, "  ")
 	}
-	_, err := io.WriteString(p.out, w.String())
-	return err
+	return p.write(w.String())
 }

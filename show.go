@@ -13,7 +13,6 @@ import (
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/serde"
 	"chkscope/model"
-	"chkscope/model/store"
 )
 
 // showFlags are the flags of show.
@@ -150,7 +149,7 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 		doc.Nodes = append(doc.Nodes, node)
 	}
 	if p.flags.json {
-		return writeJSON(p.out, doc)
+		return p.writeJSON(doc)
 	}
 	return p.writeShow(doc)
 }
@@ -176,7 +175,7 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 		v.Subtask = &sub
 	}
 	for _, d := range s.Details(t, n) {
-		v.Details = append(v.Details, showDetail{d.Label, withoutSecrets(d.Text)})
+		v.Details = append(v.Details, showDetail{d.Label, d.Text})
 	}
 	err := s.EachUse(t, n, func(u metadata.StreamUse) error {
 		v.Handles = append(v.Handles, newShowHandle(s, u))
@@ -190,7 +189,7 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 }
 
 func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
-	h := showHandle{Place: u.Place.String(), Part: stringOrNull(u.Part.String()), Key: orNull(u.Key), Type: int(u.Stream.Type), Name: text(store.Redact(u.Stream.Name)), Offset: number(model.Unknown)}
+	h := showHandle{Place: u.Place.String(), Part: stringOrNull(u.Part.String()), Key: orNull(u.Key), Type: int(u.Stream.Type), Name: text(u.Stream.Name), Offset: number(model.Unknown)}
 	if u.Entry >= 0 {
 		h.Subtask = &u.Subtask
 	}
@@ -199,7 +198,7 @@ func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
 		h.Bytes = number(u.Stream.InlineBytes())
 		return h
 	}
-	h.URI, h.Bytes, h.Shared, h.Foreign = orNull(store.Redact(l.URI)), number(l.Len), l.Shared, l.Foreign
+	h.URI, h.Bytes, h.Shared, h.Foreign = orNull(l.URI), number(l.Len), l.Shared, l.Foreign
 	if l.Segment {
 		h.Offset = number(l.Off)
 	}
@@ -292,8 +291,7 @@ func (p *program) writeShow(doc showDocument) error {
 		rows.write(w, "  ")
 		writeEntries(w, n.FirstEntries)
 	}
-	_, err := io.WriteString(p.out, w.String())
-	return err
+	return p.write(w.String())
 }
 
 func serializerText(x showSerializer) string {

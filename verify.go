@@ -61,7 +61,7 @@ func (p *program) verify(ctx context.Context, uri string) error {
 	}
 	doc, err := p.verifySnapshot(ctx, s)
 	if err == nil && p.flags.json {
-		err = writeJSON(p.out, doc)
+		err = p.writeJSON(doc)
 	} else if err == nil {
 		err = p.writeVerify(s, doc)
 	}
@@ -178,8 +178,7 @@ func (p *program) writeVerify(s *snapshot, doc *verifyDocument) error {
 		}
 		fmt.Fprintf(w, "    %s\n", evidenceText(x.Evidence))
 	}
-	_, err := io.WriteString(p.out, w.String())
-	return err
+	return p.write(w.String())
 }
 
 func structureText(s *snapshot) string {

@@ -86,8 +86,7 @@ func lengthProblem(s *snapshot, f model.FileUse, length int64) []verifyProblem {
 // model.Unknown where it is not there.
 func fileProblem(s *snapshot, f model.FileUse, rule string, found int64) verifyProblem {
 	selector := model.OperatorTarget(s.Meta.Operators[f.Operators[0]].ID).Selector()
-	file := store.Redact(f.URI)
-	return verifyProblem{rule, finding.Critical.String(), &selector, &file, finding.Evidence{
+	return verifyProblem{rule, finding.Critical.String(), &selector, &f.URI, finding.Evidence{
 		{Key: "recorded", Value: number(f.Need)}, {Key: "at_least", Value: !f.Exact}, {Key: "found", Value: number(found)}, {Key: "operators", Value: len(f.Operators)},
 	}}
 }

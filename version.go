@@ -31,7 +31,7 @@ func (p *program) versionCommand() *cobra.Command {
 			info, _ := debug.ReadBuildInfo()
 			v := newVersion(info)
 			if p.flags.json {
-				return writeJSON(p.out, v)
+				return p.writeJSON(v)
 			}
 			_, err := fmt.Fprintln(p.out, v.String())
 			return err
