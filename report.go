@@ -75,7 +75,7 @@ func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
 		s.Close()
 		return err
 	}
-	doc := newReport(ctx, s, newReportFindings(found))
+	doc := newReport(s, newReportFindings(found))
 	write := func() error { return p.writeReport(s, doc, ui.OpeningLens(s.Snapshot, found)) }
 	if p.flags.json {
 		write = func() error { return p.writeJSON(doc) }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/binary"
 	"strconv"
 
 	"chkscope/model"
@@ -101,15 +99,30 @@ type stateDetail struct {
 	// MapEntries counts the entries of a broadcast state's map, where read.
 	MapEntries   number `json:"map_entries"`
 	UnknownFiles number `json:"unknown_files"`
+	// Type of a keyed state: VALUE, LIST, MAP, PRIORITY_QUEUE, ...; TIMERS of raw ones.
+	Type *string `json:"type"`
+}
+
+func newStateDetail(s *snapshot, n model.Node) stateDetail {
+	d := stateDetail{Whole: s.tree.Whole(n), MapEntries: number(model.Unknown), UnknownFiles: number(s.tree.Sizes(n).UnknownFiles)}
+	if s.tree.Dist(n) == model.DistBroadcast {
+		d.MapEntries = number(s.MapEntries(s.tree.Operator(n), s.tree.Name(n)))
+	}
+	for _, k := range s.KeyedNames(s.tree.Operator(n), s.tree.Kind(n)) {
+		if k.Name == s.tree.Name(n) && !d.Whole {
+			d.Type = stringOrNull(k.Type)
+		}
+	}
+	return d
 }
 
 // newReport builds the document; findings may be empty.
-func newReport(ctx context.Context, s *snapshot, findings []reportFinding) *reportDocument {
+func newReport(s *snapshot, findings []reportFinding) *reportDocument {
 	return &reportDocument{
 		Schema:     schemaVersion,
 		Checkpoint: newReportCheckpoint(s),
 		Totals:     newReportTotals(s),
-		Operators:  newReportOperators(ctx, s),
+		Operators:  newReportOperators(s),
 		Findings:   list(findings),
 	}
 }
@@ -152,7 +165,7 @@ func newReportTotals(s *snapshot) reportTotals {
 	return t
 }
 
-func newReportOperators(ctx context.Context, s *snapshot) []reportOperator {
+func newReportOperators(s *snapshot) []reportOperator {
 	ops := []reportOperator{}
 	for _, n := range s.tree.Children(nil, model.Root, model.TurnState) {
 		if s.tree.Class(n) != model.ClassOperator {
@@ -164,7 +177,7 @@ func newReportOperators(ctx context.Context, s *snapshot) []reportOperator {
 			ID: o.ID.String(), Name: operatorName(s, i), UID: orNull(s.OperatorUID(i)),
 			Parallelism: o.Parallelism, MaxParallelism: o.MaxParallelism,
 			Subtasks: len(o.Subtasks), Finished: model.FinishedWord(o), Sizes: sizesOf(s.tree.Sizes(n)),
-			States: newReportStates(ctx, s, n), Detail: newOperatorDetail(s, n, i),
+			States: newReportStates(s, n), Detail: newOperatorDetail(s, n, i),
 		})
 	}
 	return ops
@@ -178,7 +191,7 @@ func operatorName(s *snapshot, i int) *text {
 	return orNull(s.Options.OperatorNames[s.Meta.Operators[i].ID])
 }
 
-func newReportStates(ctx context.Context, s *snapshot, op model.Node) []reportState {
+func newReportStates(s *snapshot, op model.Node) []reportState {
 	states := []reportState{}
 	for _, n := range s.tree.Children(nil, op, model.TurnState) {
 		z := s.tree.Sizes(n)
@@ -186,34 +199,10 @@ func newReportStates(ctx context.Context, s *snapshot, op model.Node) []reportSt
 			Selector: s.selector(n), Kind: s.tree.Kind(n).String(), Name: orNull(s.tree.Name(n)),
 			Distribution: stringOrNull(s.tree.Dist(n).String()), Subtasks: stateSubtasks(s, n),
 			Entries: number(s.tree.Entries(n)), Sizes: sizesOf(z),
-			Detail: stateDetail{s.tree.Whole(n), s.mapEntries(ctx, n), number(z.UnknownFiles)},
+			Detail: newStateDetail(s, n),
 		})
 	}
 	return states
-}
-
-// mapEntries is the number of entries in the map of a broadcast state: the first
-// four bytes of its one element. Every subtask holds the same map, so the first
-// is asked.
-func (s *snapshot) mapEntries(ctx context.Context, n model.Node) number {
-	unknown := number(model.Unknown)
-	if s.tree.Dist(n) != model.DistBroadcast {
-		return unknown
-	}
-	for _, cell := range s.tree.Children(nil, n, model.TurnState) {
-		if !s.HasElements(s.tree, cell) {
-			continue
-		}
-		first, err := s.Elements(ctx, s.tree, cell, 0, 1, 4)
-		if err != nil || len(first) != 1 || len(first[0].Head) != 4 {
-			return unknown
-		}
-		if count := int32(binary.BigEndian.Uint32(first[0].Head)); count >= 0 {
-			return number(count)
-		}
-		return unknown
-	}
-	return unknown
 }
 
 // stateSubtasks counts the subtasks that hold a state.

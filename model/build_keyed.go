@@ -20,13 +20,14 @@ func (b *builder) keyedHandle(k int32, h *metadata.KeyedHandle, kind Kind, slot 
 	names := b.s.keyedNames(int(b.op), kind)
 	entries := Unknown
 	key, flags := stateKey{kind: kind, whole: true}, flag(0)
-	if len(names) == 1 {
+	only := len(names) == 1 && kind == KindKeyed
+	if only {
 		key, flags = stateKey{kind: kind, name: names[0].Name}, flagHeaderName
 		if c, ok := b.s.counted(b.op, k, kind, names[0].Name); ok {
 			entries = c.Entries
 		}
 	}
-	counted := len(names) > 1 && b.s.allCounted(int(b.op), kind)
+	counted := !only && len(names) > 0 && b.s.allCounted(int(b.op), kind)
 	if !counted {
 		si := b.state(key, DistNone, flags)
 		b.cell(si, k, cell, entries)
@@ -34,7 +35,7 @@ func (b *builder) keyedHandle(k int32, h *metadata.KeyedHandle, kind Kind, slot 
 		st.Exclusive, st.Shared = st.Exclusive+state.Exclusive, st.Shared+state.Shared
 		st.Files, st.UnknownFiles = st.Files+state.Files, st.UnknownFiles+state.UnknownFiles
 	}
-	if len(names) > 1 {
+	if !only && len(names) > 0 {
 		b.keyedNameCells(k, h, kind, names, cell)
 	}
 }
@@ -49,6 +50,8 @@ func (b *builder) keyedNameCells(k int32, h *metadata.KeyedHandle, kind Kind, na
 		if c, ok := b.s.counted(b.op, k, kind, n.Name); ok {
 			size, entries = Sizes{}, c.Entries
 			switch {
+			case c.Bytes == Unknown:
+				size = Sizes{Inline: Unknown, Bookkeeping: Unknown, Exclusive: Unknown, Shared: Unknown, Files: Unknown}
 			case whole.Exclusive > 0:
 				size.Exclusive, size.Files = c.Bytes, whole.Files
 			case whole.Shared > 0:

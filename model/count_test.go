@@ -29,6 +29,18 @@ func TestCountCanonical(t *testing.T) {
 		}
 		compared += compareCounts(t, snaps[0], filepath.Join(dir, "facts.txt"))
 	}
+	for _, v := range []string{"1.15", "1.20"} {
+		dir := filepath.Join(corpus(t), "lab", v+"-heap-plain-chk")
+		snaps, _ := filepath.Glob(filepath.Join(dir, "checkpoints", "*", "chk-*"))
+		if len(snaps) != 1 {
+			t.Fatalf("%s: %v", dir, snaps)
+		}
+		n := compareCounts(t, snaps[0], filepath.Join(dir, "facts.txt"))
+		if n == 0 {
+			t.Errorf("%s: nothing was compared", dir)
+		}
+		compared += n
+	}
 	if compared < 100 {
 		t.Errorf("only %d counts were compared", compared)
 	}

@@ -25,6 +25,9 @@ type StateRecord struct {
 // header-only names. A stream that cannot be read is no error: its names stay
 // unknown, and Unread tells why. progress may be nil; it is told streams done and all.
 func (s *Snapshot) ReadHeaders(ctx context.Context, progress func(done, all int)) (*Tree, error) {
+	s.known.mu.Lock()
+	s.known.makeMaps()
+	s.known.mu.Unlock()
 	jobs := s.headerJobs()
 	work := make(chan headerJob)
 	var wg sync.WaitGroup
@@ -118,14 +121,15 @@ func (s *Snapshot) readOperatorHeader(ctx context.Context, j headerJob) error {
 	if st.Header == nil {
 		return err
 	}
+	maps := broadcastMaps(st, j.operator.States)
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()
+	for name, n := range maps {
+		s.known.mapEntries[opName{j.op, name}] = n
+	}
 	all := s.known.records[j.op]
 	if all == nil {
 		all = map[string]StateRecord{}
-		if s.known.records == nil {
-			s.known.records = map[int32]map[string]StateRecord{}
-		}
 		s.known.records[j.op] = all
 	}
 	for _, m := range st.Header.States {
@@ -134,12 +138,35 @@ func (s *Snapshot) readOperatorHeader(ctx context.Context, j headerJob) error {
 		}
 	}
 	if st.Header.Compressed {
-		if s.known.compressed == nil {
-			s.known.compressed = map[opSub]bool{}
-		}
 		s.known.compressed[opSub{j.op, j.sub}] = true
 	}
 	return err
+}
+
+// broadcastMaps gives the number of entries of the maps in a stream. One that
+// cannot be read is left out: the error shows where its entries are asked for.
+func broadcastMaps(st *opstate.Stream, states []metadata.OperatorState) map[string]int64 {
+	out := map[string]int64{}
+	for i := range states {
+		if states[i].Mode != metadata.ModeBroadcast || states[i].Offsets.Len() != 1 {
+			continue
+		}
+		if n, err := st.MapEntries(i); err == nil && n >= 0 {
+			out[states[i].Name] = n
+		}
+	}
+	return out
+}
+
+// MapEntries is the number of entries of a broadcast state's map, after
+// ReadHeaders, or Unknown. All subtasks hold the same map.
+func (s *Snapshot) MapEntries(op int, name string) int64 {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	if n, ok := s.known.mapEntries[opName{int32(op), name}]; ok {
+		return n
+	}
+	return Unknown
 }
 
 // Record is what the stream headers of an operator say about a named operator

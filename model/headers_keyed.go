@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
@@ -34,7 +35,7 @@ func (s *Snapshot) KeyedNames(op int, k Kind) []KeyedName { return s.keyedNames(
 // readKeyedHeader learns the names in a keyed handle.
 func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error {
 	if j.kind == KindRawKeyed {
-		return nil
+		return s.readRawTimers(ctx, j)
 	}
 	h, layout, err := s.keyedHeader(ctx, j.keyed)
 	if h == nil {
@@ -43,9 +44,7 @@ func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error {
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()
 	at := opKind{j.op, j.kind}
-	if s.known.names == nil {
-		s.known.names, s.known.layouts = map[opKind][]KeyedName{}, map[opKind]KeyedLayout{}
-	}
+	s.known.makeMaps()
 	s.known.layouts[at] = layout
 	for i := range h.States {
 		s.known.addName(at, &h.States[i])
@@ -89,13 +88,106 @@ func (s *Snapshot) keyedHeader(ctx context.Context, h *metadata.KeyedHandle) (*k
 		head, err := keyed.ParseHeader(in, in.Size(), nil)
 		return head, LayoutRocksDB, err
 	case h.Changelog != nil:
-		for i := range h.Changelog.Materialized {
-			if head, layout, err := s.keyedHeader(ctx, &h.Changelog.Materialized[i]); head != nil || err != nil {
-				return head, layout, err
-			}
-		}
+		return s.changelogHeader(ctx, h.Changelog)
 	}
 	return nil, LayoutUnknown, nil
+}
+
+// changelogHeader puts the names of the base snapshots and of the changes
+// behind them together.
+func (s *Snapshot) changelogHeader(ctx context.Context, h *metadata.ChangelogHandle) (*keyed.Header, KeyedLayout, error) {
+	out, layout := &keyed.Header{}, LayoutUnknown
+	for i := range h.Materialized {
+		head, l, err := s.keyedHeader(ctx, &h.Materialized[i])
+		if err != nil {
+			return head, l, err
+		}
+		if head != nil {
+			out.States, layout = append(out.States, head.States...), l
+		}
+	}
+	var log keyed.ChangeLog
+	for i := range h.NonMaterialized {
+		if err := s.addChanges(ctx, &log, &h.NonMaterialized[i]); err != nil {
+			return out, layout, err
+		}
+	}
+	for _, c := range log.States {
+		if c.Meta.Name != "" {
+			out.States = append(out.States, c.Meta)
+		}
+	}
+	return out, layout, nil
+}
+
+func (s *Snapshot) addChanges(ctx context.Context, log *keyed.ChangeLog, h *metadata.KeyedHandle) error {
+	if h.Inline != nil {
+		return log.Inline(s.Meta.In, h.Inline.Changes)
+	}
+	if h.Files == nil {
+		return nil
+	}
+	for i := range h.Files.Increments {
+		inc := &h.Files.Increments[i]
+		in, closer, err := s.OpenStream(ctx, &inc.Stream)
+		if err != nil {
+			return err
+		}
+		err = log.Increment(in, inc.Offset)
+		closer.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxRawTimers is the largest raw keyed stream whose timers are counted when
+// the headers are read: it has no header, so all of it is read.
+const maxRawTimers = 8 << 20
+
+// readRawTimers learns the timer services in a raw keyed stream and counts
+// their timers. Raw keyed state that is something else has no names.
+func (s *Snapshot) readRawTimers(ctx context.Context, j headerJob) error {
+	if j.keyed.Groups == nil || streamLen(&j.keyed.Groups.Stream) > maxRawTimers {
+		return nil
+	}
+	in, closer, err := s.OpenStream(ctx, &j.keyed.Groups.Stream)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	groups, err := keyed.RawTimers(in, s.Meta.In, j.keyed.Groups)
+	if errors.Is(err, keyed.ErrNotTimers) {
+		return nil
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	s.known.makeMaps()
+	for _, g := range groups {
+		for _, service := range g.Services {
+			s.known.addTimers(j, service)
+		}
+	}
+	return err
+}
+
+func (k *knowledge) addTimers(j headerJob, t keyed.TimerService) {
+	at := opKind{j.op, j.kind}
+	if !slices.ContainsFunc(k.names[at], func(n KeyedName) bool { return n.Name == t.Name }) {
+		k.names[at] = append(k.names[at], KeyedName{Name: t.Name, Type: "TIMERS"})
+	}
+	cell := cellName{j.op, j.sub, j.kind, t.Name}
+	c, ok := k.counts[cell]
+	if !ok {
+		c = Counted{Bytes: Unknown}
+	}
+	n := Unknown
+	if t.Event != Unknown && t.Processing != Unknown {
+		n = t.Event + t.Processing
+	}
+	c.Entries = plus(c.Entries, n)
+	k.counts[cell] = c
 }
 
 // openKeyGroups opens the stream of a key-groups handle. The closer is not nil
@@ -113,13 +205,10 @@ func (s *Snapshot) openKeyGroups(ctx context.Context, h *metadata.KeyedHandle) (
 	return st, closer, err
 }
 
-// ErrNotCountable is wrapped by Count for keyed state whose entries have no
-// lengths: nothing but the values tells where they end.
-var ErrNotCountable = errors.New("cannot be counted without reading its values or its files")
-
 // Count counts what is not counted yet below n (entries and sizes of keyed
-// states of canonical streams) and gives a new tree. progress may be nil; it is
-// told bytes done and all. What cannot be counted is an error beside the tree.
+// states of canonical and heap streams) and gives a new tree. progress may be
+// nil; it is told bytes done and all. What cannot be counted (a heap stream
+// with values whose ends nothing tells) is an error beside the tree.
 func (s *Snapshot) Count(ctx context.Context, t *Tree, n Node, progress func(done, all int64)) (*Tree, error) {
 	jobs := s.countJobs(t, n)
 	var done, all int64
@@ -174,9 +263,6 @@ func (s *Snapshot) countStream(ctx context.Context, j headerJob, progress func(o
 		return err
 	}
 	defer closer.Close()
-	if st.Layout != keyed.Canonical {
-		return ErrNotCountable
-	}
 	var sizes []keyed.StateSize
 	for i := range st.Groups() {
 		if sizes, err = st.Sizes(i, sizes); err != nil {
@@ -189,9 +275,7 @@ func (s *Snapshot) countStream(ctx context.Context, j headerJob, progress func(o
 	}
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()
-	if s.known.counts == nil {
-		s.known.counts, s.known.counted = map[cellName]Counted{}, map[opSub]bool{}
-	}
+	s.known.makeMaps()
 	s.known.counted[opSub{j.op, j.sub}] = true
 	for i, m := range st.Header.States {
 		c := Counted{}

@@ -31,11 +31,26 @@ type knowledge struct {
 	headersRead bool
 	records     map[int32]map[string]StateRecord // operator states by operator and name
 	compressed  map[opSub]bool
+	mapEntries  map[opName]int64 // of broadcast states
 	unread      int
 	firstUnread error
 }
 
+func (k *knowledge) makeMaps() {
+	if k.names == nil {
+		k.names, k.layouts = map[opKind][]KeyedName{}, map[opKind]KeyedLayout{}
+		k.counts, k.counted = map[cellName]Counted{}, map[opSub]bool{}
+		k.records, k.compressed = map[int32]map[string]StateRecord{}, map[opSub]bool{}
+		k.mapEntries = map[opName]int64{}
+	}
+}
+
 type opSub struct{ op, sub int32 }
+
+type opName struct {
+	op   int32
+	name string
+}
 
 type opKind struct {
 	op   int32
