@@ -38,7 +38,7 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 		return nil, err
 	}
 	p := &Plan{
-		Schema: PlanSchema, Source: s.URI, SourceURI: s.Options.SourceURI, SourceBytes: s.Meta.In.Size(),
+		Schema: PlanSchema, Source: s.URI, MetadataVersion: s.Meta.Version, SourceURI: s.Options.SourceURI, SourceBytes: s.Meta.In.Size(),
 		Destination: req.Destination, Drop: selectors(req.Targets), Asked: req.Copy, ChangelogOff: req.ChangelogOff,
 		AcceptLoss: req.AcceptLoss, KeepHeaders: req.KeepHeaders, VerifyCopies: req.VerifyCopies, targets: req.Targets,
 		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
@@ -61,7 +61,7 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 	if err := w.chooseCopy(p, req); err != nil {
 		return nil, err
 	}
-	if err := w.place(p); err != nil {
+	if err := w.place(ctx, p); err != nil {
 		return nil, err
 	}
 	w.describe(p)
@@ -195,7 +195,7 @@ func isShared(l locator, u metadata.StreamUse, p part) bool {
 }
 
 // place moves the handles to where the copy has its files and lists them.
-func (w *work) place(p *Plan) error {
+func (w *work) place(ctx context.Context, p *Plan) error {
 	l := w.layout
 	for _, j := range w.rewrites {
 		p.Write = append(p.Write, PlannedFile{Name: j.name, From: store.Redact(j.part.flink), Offset: j.part.off, Size: j.size, Action: "rewrite"})
@@ -209,7 +209,9 @@ func (w *work) place(p *Plan) error {
 		}
 	} else {
 		if w.traits.changelog && !p.ChangelogOff {
-			l.absolute, p.Movable = absoluteDir(p.Destination), false
+			if l.carried = w.carry(ctx); l.carried == nil {
+				l.absolute, p.Movable = absoluteDir(p.Destination), false
+			}
 		}
 		if err := l.full(w.out); err != nil {
 			return err
@@ -229,7 +231,11 @@ func (w *work) place(p *Plan) error {
 	return err
 }
 
+// absoluteDir is a destination as Flink prints it.
 func absoluteDir(uri string) string {
+	if uri == "" {
+		return "destination:/" // not chosen yet
+	}
 	if p, ok := store.LocalPath(uri); ok {
 		return store.FileURI(p)
 	}

@@ -2,6 +2,7 @@ package prune_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"chkscope/decoder/metadata"
@@ -40,6 +41,8 @@ func checkFull(t *testing.T, name string, p *prune.Plan, c *metadata.Checkpoint,
 	err := c.EachStream(func(u metadata.StreamUse) error {
 		h := u.Stream
 		switch {
+		case u.Changelog != nil && !changelogOff && p.Movable && h.Type != metadata.TypeByteStream:
+			t.Errorf("%s: %s is not carried inside", name, u)
 		case u.Part == metadata.Shared && (u.Changelog == nil || changelogOff):
 			t.Errorf("%s: %s is left in shared", name, u)
 		case h.Type == metadata.TypeByteStream, h.Type == metadata.TypeRelativeFile && (u.Changelog == nil || changelogOff):
@@ -54,6 +57,31 @@ func checkFull(t *testing.T, name string, p *prune.Plan, c *metadata.Checkpoint,
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// TestChangelogFiles makes full copies whose changelog handles name the copy's
+// files by absolute path.
+func TestChangelogFiles(t *testing.T) {
+	defer prune.NoCarry()()
+	copies := 0
+	eachSnapshot(t, func(name string, s *model.Snapshot, tree *model.Tree) {
+		if !strings.Contains(name, "changelog") {
+			return
+		}
+		res, err := dropAnd(t, s, tree, prune.Request{Copy: prune.CopyFull}, func(p *prune.Plan, c *metadata.Checkpoint) {
+			checkFull(t, name, p, c, false)
+			if p.Movable || p.ClaimMode != "CLAIM" || !strings.Contains(p.ClaimSentence, "may not be moved") {
+				t.Errorf("%s: movable %v, %s: %s", name, p.Movable, p.ClaimMode, p.ClaimSentence)
+			}
+		})
+		if err != nil || res.Files.Copied == 0 || res.Proof.Equal != res.Proof.Checked {
+			t.Errorf("%s: %v %+v", name, err, res)
+		}
+		copies++
+	})
+	if copies == 0 {
+		t.Error("no snapshot with changelog")
 	}
 }
 

@@ -252,7 +252,7 @@ func checkRule(t *testing.T, name string, err error, rule string) {
 	}
 }
 
-// TestDropEveryKeyedName drops each named keyed state of every real snapshot:
+// TestDropEveryKeyedName drops each named keyed state of real snapshots:
 // canonical streams are rewritten, heap and RocksDB refused, but for a state that
 // is the only one.
 func TestDropEveryKeyedName(t *testing.T) {

@@ -11,9 +11,11 @@ func (p *Plan) NextSteps() []string {
 		"Stop the job without deleting its checkpoints (retain them on cancellation, or stop it with a savepoint).",
 		"Where high availability is on, this job's HA entries must go first (back them up): the ZooKeeper nodes or ConfigMaps of the job and its completedCheckpoint files. Otherwise Flink takes its own latest checkpoint and the path below is ignored.",
 		fmt.Sprintf("Command line, Flink 1.20 and later: flink run -s %s -D execution.state-recovery.claim-mode=%s …", restore, mode),
-		fmt.Sprintf("Command line, Flink 1.15 to 1.19: flink run -s %s -D execution.savepoint-restore-mode=%s …", restore, mode),
 	}
-	if p.work == nil || p.work.snap.Meta.Version <= 3 {
+	if p.MetadataVersion < 5 {
+		steps = append(steps, fmt.Sprintf("Command line, Flink 1.15 to 1.19: flink run -s %s -D execution.savepoint-restore-mode=%s …", restore, mode))
+	}
+	if p.MetadataVersion < 4 {
 		steps = append(steps, fmt.Sprintf("Command line, up to Flink 1.14 (no claim modes): flink run -s %s …", restore))
 	}
 	steps = append(steps,

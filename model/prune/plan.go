@@ -24,6 +24,8 @@ type Plan struct {
 	Source      string `json:"source"`     // URI of `_metadata`
 	SourceURI   string `json:"source_uri"` // --source-uri, "" where not given
 	SourceBytes int64  `json:"source_bytes"`
+	// MetadataVersion of the source and the copy.
+	MetadataVersion int32 `json:"metadata_version"`
 	// SourceSHA256 of `_metadata`, in hex; "" until Seal.
 	SourceSHA256 string `json:"source_sha256"`
 	Destination  string `json:"destination"`

@@ -313,6 +313,9 @@ func (p *prover) sameStream(a, b *metadata.StreamHandle) (bool, error) {
 	if !ok {
 		return a.Type == b.Type, nil
 	}
+	if b.Type == metadata.TypeByteStream {
+		return p.sameContents(a, b)
+	}
 	if a.Size != b.Size {
 		return false, nil
 	}
@@ -322,6 +325,17 @@ func (p *prover) sameStream(a, b *metadata.StreamHandle) (bool, error) {
 	}
 	pb, ok := p.at.part(b)
 	return ok && b.Type != metadata.TypeRelativeFile && pb.key == pa.key, nil
+}
+
+// sameContents compares a file of the source with the inline data that took its
+// place.
+func (p *prover) sameContents(a, b *metadata.StreamHandle) (bool, error) {
+	in, err := p.app.work.openSource(p.ctx, a)
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	return sameSpans(in, decoder.Span{Len: in.Size()}, p.out.In, b.Data.Span)
 }
 
 // nameInCopy is the name of the file of the copy that a handle names.

@@ -1,6 +1,8 @@
 package prune
 
 import (
+	"context"
+
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
 	"chkscope/model/store"
@@ -22,6 +24,9 @@ type layout struct {
 	// absolute is the copy's directory as Flink sees it where handles below a
 	// changelog handle are written with it; "" for relative ones.
 	absolute string
+	// carried is the contents of all files below changelog handles, by key, where
+	// they are few enough to be carried inside `_metadata`.
+	carried map[string][]byte
 }
 
 // copyJob is a part that is copied.
@@ -74,6 +79,10 @@ func (l *layout) full(e *edited) error {
 		if !ok || l.fresh[h] {
 			return false, nil
 		}
+		if data, ok := l.carried[p.key]; ok && u.Changelog != nil {
+			*h = metadata.StreamHandle{Type: metadata.TypeByteStream, Name: p.flink, Size: int64(len(data)), Data: metadata.Blob{New: data}}
+			return true, nil
+		}
 		j := l.copied[p.key]
 		if j == nil {
 			j = &copyJob{p, l.names.name(partName(p))}
@@ -86,6 +95,45 @@ func (l *layout) full(e *edited) error {
 		}
 		return true, nil
 	})
+}
+
+// carryLimit is the most that a copy carries of changelog files, in bytes. Tests
+// change it.
+var carryLimit int64 = 1 << 20
+
+// carry reads all files below changelog handles where they are few; nil where
+// they are not, or cannot be read.
+func (w *work) carry(ctx context.Context) map[string][]byte {
+	total, parts := int64(0), map[string]part{}
+	err := w.out.EachStream(func(u metadata.StreamUse) error {
+		p, ok := w.layout.locate.use(u)
+		if u.Changelog == nil || !ok {
+			return nil
+		}
+		if p.size < 0 || total > carryLimit {
+			total = carryLimit + 1
+			return nil
+		}
+		total += p.size // each handle carries a copy of its own
+		parts[p.key] = p
+		return nil
+	})
+	if err != nil || total > carryLimit {
+		return nil
+	}
+	out := map[string][]byte{}
+	for key, p := range parts {
+		in, err := openPart(ctx, w.snap.Store, p)
+		if err != nil {
+			return nil
+		}
+		out[key], err = decoder.ReadSpan(in, decoder.Span{Len: in.Size()}, 2*carryLimit)
+		in.Close()
+		if err != nil || !p.segment && !p.fits(int64(len(out[key]))) {
+			return nil
+		}
+	}
+	return out
 }
 
 // prepare changes the kinds of handles that a full copy has not.

@@ -221,7 +221,7 @@ func TestDefaultCopy(t *testing.T) {
 		{fixture: "v4-rocks-native-savepoint", kind: prune.CopyFull, claim: "NO_CLAIM", says: "uploads every RocksDB file again", movable: true},
 		{fixture: "v4-heap-checkpoint", kind: prune.CopyFull, claim: "NO_CLAIM", says: "both are safe", movable: true},
 		{fixture: "v3-heap-checkpoint", req: prune.Request{Copy: prune.CopyReference}, kind: prune.CopyReference, claim: "NO_CLAIM", says: "Up to Flink 1.14"},
-		{fixture: "v4-changelog-heap", kind: prune.CopyFull, claim: "CLAIM", says: "may not be moved"},
+		{fixture: "v4-changelog-heap", kind: prune.CopyFull, claim: "CLAIM", says: "inside _metadata", movable: true},
 		{fixture: "v4-changelog-heap", req: prune.Request{ChangelogOff: true}, kind: prune.CopyFull, claim: "NO_CLAIM", says: "switched off", movable: true},
 		{fixture: "v4-changelog-heap", req: prune.Request{Copy: prune.CopyReference}, rule: "changelog-reference"},
 		{fixture: "v4-changelog-heap", req: prune.Request{Copy: prune.CopyReference, ChangelogOff: true}, kind: prune.CopyReference, claim: "NO_CLAIM", says: "switched off"},

@@ -14,7 +14,7 @@ import (
 // table that applies. Every row was seen with real Flink (EDITS.md, "Copies").
 func (w *work) claim(p *Plan) {
 	f := w.traits
-	legacy := w.snap.Meta.Version <= 3 // perhaps of a Flink without claim modes
+	legacy := p.MetadataVersion <= 3 // perhaps of a Flink without claim modes
 	switch {
 	case p.Copy == CopyReference && f.changelog:
 		p.ClaimMode = "NO_CLAIM"
@@ -25,6 +25,9 @@ func (w *work) claim(p *Plan) {
 		if legacy {
 			p.ClaimSentence += " Up to Flink 1.14, which has no claim modes, and with LEGACY: keep the source while incremental RocksDB or changelog checkpoints refer to it."
 		}
+	case f.changelog && w.layout.carried != nil:
+		p.ClaimMode = "CLAIM"
+		p.ClaimSentence = "Restore it with CLAIM (in 1.x LEGACY works too); a job with changelog cannot restore with NO_CLAIM. Base snapshot and changes are inside _metadata, so the copy may be moved."
 	case f.changelog && !p.ChangelogOff:
 		p.ClaimMode = "CLAIM"
 		p.ClaimSentence = fmt.Sprintf("Restore it with CLAIM (in 1.x LEGACY works too); a job with changelog cannot restore with NO_CLAIM. The copy may not be moved: its changelog handles name %s by absolute path.", w.layout.absolute)
