@@ -31,7 +31,7 @@ func TestEndToEnd(t *testing.T) {
 	typeKeys(t, s, "x")
 	see(t, s, "marked 1")
 	typeKeys(t, s, "tab")
-	see(t, s, "will be gone", "NO_CLAIM")
+	see(t, s, "Will be gone", "NO_CLAIM")
 	typeKeys(t, s, "tab", "w")
 	see(t, s, "word:")
 	typeKeys(t, s, "enter") // does nothing until the word is there
