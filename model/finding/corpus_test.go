@@ -42,12 +42,7 @@ func TestHealthy(t *testing.T) {
 		if err != nil || d.Name() != model.MetadataName {
 			return err
 		}
-		s, tree := open(t, filepath.Dir(p), model.Options{})
-		list, err := Run(context.Background(), s, tree, nil)
-		if err != nil {
-			return err
-		}
-		for _, f := range list {
+		for _, f := range find(t, filepath.Dir(p), model.Options{}) {
 			if f.Severity >= Warn {
 				t.Errorf("%s: %s %s: %s %v", strings.TrimPrefix(p, root), f.Rule, f.Selector(), f.Cause, f.Evidence)
 			}
