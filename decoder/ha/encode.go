@@ -249,6 +249,9 @@ func (e *editor) operator(n javaobj.Node, src, out *metadata.Operator) {
 	for i := range out.Subtasks {
 		keep[out.Subtasks[i].Index] = &out.Subtasks[i]
 	}
+	if len(keep) != len(out.Subtasks) {
+		e.fail("a subtask is there twice")
+	}
 	gone := map[javaobj.Node]bool{}
 	i := 0
 	e.entries(n.Field("operatorSubtaskStates"), func(k, v javaobj.Node) {
@@ -380,6 +383,9 @@ func (e *editor) operatorHandle(n javaobj.Node, src, out *metadata.OperatorHandl
 	keep := map[string]*metadata.OperatorState{}
 	for i := range out.States {
 		keep[out.States[i].Name] = &out.States[i]
+	}
+	if len(keep) != len(out.States) {
+		e.fail("a state is there twice")
 	}
 	gone := map[javaobj.Node]bool{}
 	i := 0

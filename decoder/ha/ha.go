@@ -134,11 +134,24 @@ func Decode(in decoder.Input) (*Checkpoint, error) {
 	c.Meta.Damage = r.err
 	if s.Damage != nil {
 		c.Meta.Damage = s.Damage
+	} else if root.Cut() {
+		c.Meta.Damage = aborted(s)
 	}
 	if c.Meta.Damage != nil {
+		c.Meta.Trailing.Len = 0 // what was not read is no trailing bytes
 		return c, c.Meta.Damage
 	}
 	return c, nil
+}
+
+// aborted is the damage of an object that Java could not write to its end.
+func aborted(s *javaobj.Stream) *decoder.Error {
+	for n := range s.Nodes() {
+		if n.Kind() == javaobj.Exception {
+			return &decoder.Error{File: s.In.Name(), Offset: n.Span().Off, Expected: "the rest of the object", Found: "a " + describe(n.Thrown()) + " that ended it"}
+		}
+	}
+	return nil
 }
 
 // describe names a node in an error.

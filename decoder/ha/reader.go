@@ -11,6 +11,13 @@ import (
 	"chkscope/decoder/metadata"
 )
 
+// budgetBase is how much memory the structures may take beyond three times the
+// length of the stream; elementBytes is about what one of a list takes. Objects
+// that are shared may be met any number of times, so this bounds the time too.
+var budgetBase int64 = 128 << 20
+
+const elementBytes = 160
+
 // maxNesting bounds handles inside handles, which may be cycles. Flink nests
 // once.
 const maxNesting = 8
@@ -24,6 +31,7 @@ type reader struct {
 	err  *decoder.Error
 
 	nesting int
+	budget  int64
 	inline  int64 // data bytes of type 1 handles so far, each array once
 	// seen has the byte arrays that were counted, bounds is the operator at hand:
 	// an array that stands outside it counts not.
@@ -39,7 +47,7 @@ type step struct {
 }
 
 func newReader(s *javaobj.Stream) *reader {
-	return &reader{s: s, in: s.In, seen: map[javaobj.Node]bool{}}
+	return &reader{s: s, in: s.In, seen: map[javaobj.Node]bool{}, budget: budgetBase + 3*s.Span.Len}
 }
 
 func (r *reader) ok() bool { return r.err == nil }
@@ -118,6 +126,13 @@ func (r *reader) array(n javaobj.Node, field, class string) javaobj.Node {
 	return f
 }
 
+// charge accounts for one element of a list.
+func (r *reader) charge(n javaobj.Node) {
+	if r.budget -= elementBytes; r.budget < 0 {
+		r.fail(n, "fewer handles", "more than there is memory for")
+	}
+}
+
 // elements gives the elements of a collection.
 func (r *reader) elements(n javaobj.Node, what string, f func(i int, p javaobj.Placed)) {
 	seq, ok := n.Elements()
@@ -130,6 +145,7 @@ func (r *reader) elements(n javaobj.Node, what string, f func(i int, p javaobj.P
 		if !r.ok() {
 			return
 		}
+		r.charge(p.Node)
 		r.enter(what, i)
 		f(i, p)
 		r.leave()
@@ -152,6 +168,7 @@ func (r *reader) entries(n javaobj.Node, what string, f func(k, v javaobj.Placed
 		if !r.ok() {
 			return
 		}
+		r.charge(v.Node)
 		f(k, v)
 		i++
 	}

@@ -81,7 +81,7 @@ func (e *Edit) Get(n Node, field string) Node {
 		return Node{}
 	}
 	kids := e.kidsOf(n.id)
-	pt, f := find(e.class(d.class), kids, field)
+	pt, f := find(e.class(d.class), kids, nil, field)
 	if f == nil || primSize(f.Type) > 0 || pt.objects+f.pos >= len(kids) {
 		return Node{}
 	}
@@ -95,7 +95,7 @@ func (e *Edit) Set(n Node, field string, v Node) error {
 		return err
 	}
 	kids := e.kidsOf(n.id)
-	pt, f := find(e.class(d.class), kids, field)
+	pt, f := find(e.class(d.class), kids, nil, field)
 	if f == nil || primSize(f.Type) > 0 || pt.objects+f.pos >= len(kids) {
 		return fmt.Errorf("%s has no object field %s", e.class(d.class).Name, field)
 	}
@@ -114,7 +114,7 @@ func (e *Edit) SetInt(n Node, field string, v int64) error {
 	if err != nil {
 		return err
 	}
-	pt, f := find(e.class(d.class), e.kidsOf(n.id), field)
+	pt, f := find(e.class(d.class), e.kidsOf(n.id), nil, field)
 	prims := e.primsOf(n.id)
 	if f == nil || primSize(f.Type) == 0 || pt.prims+f.pos+primSize(f.Type) > len(prims) {
 		return fmt.Errorf("%s has no primitive field %s", e.class(d.class).Name, field)

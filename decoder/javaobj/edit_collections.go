@@ -72,7 +72,7 @@ func (e *Edit) rebuild(n, like Node, f func(kids []uint32, step int) []uint32) e
 	}
 	kids := e.kidsOf(n.id)
 	var pt part
-	for p := range parts(e.class(d.class), kids) {
+	for p := range parts(e.class(d.class), kids, nil) {
 		if p.class.Name == sh.class {
 			pt = p
 		}

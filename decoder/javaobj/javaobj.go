@@ -125,6 +125,9 @@ type Stream struct {
 	// cut has the nodes that an exception or damage ended early: of an object the
 	// bytes of primitive fields it has, of an array the length it announced.
 	cut map[uint32]int
+	// ends has, for objects of which a class that is not the lowest wrote an
+	// annotation, where the end marks of those stand among the kids.
+	ends map[uint32][]uint32
 }
 
 // node is 28 bytes, so that a graph of many small objects stays near the size
@@ -171,11 +174,12 @@ type Class struct {
 
 	node     uint32
 	index    uint32
-	complete bool     // all of it is read
-	parts    []*Class // of the hierarchy, topmost first: those that write anything
-	prims    int      // bytes of the primitive fields
-	objects  int      // number of object fields
-	depth    int      // of the hierarchy
+	complete bool           // all of it is read
+	parts    []*Class       // of the hierarchy, topmost first: those that write anything
+	prims    int            // bytes of the primitive fields
+	objects  int            // number of object fields
+	depth    int            // of the hierarchy
+	byName   map[string]int // of Fields, where they are many
 }
 
 // Field is a serializable field.
@@ -230,10 +234,38 @@ func (c *Class) writes() bool {
 	return !c.Proxy && c.Flags&(flagSerializable|flagExternalizable) != 0 && (len(c.Fields) > 0 || c.custom())
 }
 
+// manyFields is how many fields a class has that are found by a map.
+const manyFields = 16
+
+// field gives the field that the class itself declares and writes, or nil.
+func (c *Class) field(name string) *Field {
+	if !c.hasFields() {
+		return nil
+	}
+	if c.byName != nil {
+		if i, ok := c.byName[name]; ok {
+			return &c.Fields[i]
+		}
+		return nil
+	}
+	for i := range c.Fields {
+		if c.Fields[i].Name == name {
+			return &c.Fields[i]
+		}
+	}
+	return nil
+}
+
 // layout gives every field its place.
 func (c *Class) layout() {
+	if len(c.Fields) > manyFields {
+		c.byName = make(map[string]int, len(c.Fields))
+	}
 	for i := range c.Fields {
 		f := &c.Fields[i]
+		if c.byName != nil {
+			c.byName[f.Name] = i
+		}
 		if size := primSize(f.Type); size > 0 {
 			f.pos = c.prims
 			c.prims += size

@@ -189,14 +189,15 @@ type part struct {
 }
 
 // parts gives the parts of an object with the given kids, topmost class first.
-// Kids may be fewer than the classes say where the object is cut.
-func parts(c *Class, kids []uint32) iter.Seq[part] {
+// Kids may be fewer than the classes say where the object is cut. Ends are the
+// end marks of the annotations but the last, or nil to look for them.
+func parts(c *Class, kids, ends []uint32) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		at, prims := 0, 0
 		if c == nil {
 			return
 		}
-		for _, cl := range c.parts {
+		for i, cl := range c.parts {
 			pt := part{class: cl, prims: prims, objects: at}
 			if cl.hasFields() {
 				at += cl.objects
@@ -204,8 +205,15 @@ func parts(c *Class, kids []uint32) iter.Seq[part] {
 			}
 			pt.annotation, pt.end = at, at
 			if cl.custom() {
-				for pt.end < len(kids) && kids[pt.end] != endMark {
-					pt.end++
+				switch {
+				case i == len(c.parts)-1 && len(kids) > at && kids[len(kids)-1] == endMark:
+					pt.end = len(kids) - 1
+				case len(ends) > 0:
+					pt.end, ends = int(ends[0]), ends[1:]
+				default:
+					for pt.end < len(kids) && kids[pt.end] != endMark {
+						pt.end++
+					}
 				}
 				at = pt.end + 1
 			}
@@ -217,18 +225,22 @@ func parts(c *Class, kids []uint32) iter.Seq[part] {
 }
 
 // find gives the lowest class's field of that name and the part it stands in.
-func find(c *Class, kids []uint32, name string) (found part, f *Field) {
-	for pt := range parts(c, kids) {
-		if !pt.class.hasFields() {
+func find(c *Class, kids, ends []uint32, name string) (part, *Field) {
+	if c == nil {
+		return part{}, nil
+	}
+	for i := len(c.parts) - 1; i >= 0; i-- {
+		f := c.parts[i].field(name)
+		if f == nil {
 			continue
 		}
-		for i := range pt.class.Fields {
-			if pt.class.Fields[i].Name == name {
-				found, f = pt, &pt.class.Fields[i]
+		for pt := range parts(c, kids, ends) {
+			if pt.class == c.parts[i] {
+				return pt, f
 			}
 		}
 	}
-	return found, f
+	return part{}, nil
 }
 
 // Has tells whether an object's class has the field.
@@ -237,10 +249,8 @@ func (n Node) Has(field string) bool {
 		return false
 	}
 	for _, c := range n.Class().parts {
-		for _, f := range c.Fields {
-			if f.Name == field {
-				return true
-			}
+		if c.field(field) != nil {
+			return true
 		}
 	}
 	return false
@@ -254,7 +264,7 @@ func (n Node) Field(name string) Node {
 		return Node{}
 	}
 	kids := d.kidSpan(n.s)
-	pt, f := find(n.Class(), kids, name)
+	pt, f := find(n.Class(), kids, n.s.ends[n.id], name)
 	if f == nil || primSize(f.Type) > 0 || pt.objects+f.pos >= len(kids) {
 		return Node{}
 	}
@@ -269,7 +279,7 @@ func (n Node) Int(name string) (int64, bool) {
 	if d.kind != Object {
 		return 0, false
 	}
-	pt, f := find(n.Class(), d.kidSpan(n.s), name)
+	pt, f := find(n.Class(), d.kidSpan(n.s), n.s.ends[n.id], name)
 	if f == nil || primSize(f.Type) == 0 {
 		return 0, false
 	}
@@ -322,7 +332,7 @@ func (n Node) Annotation(class string) iter.Seq[Node] {
 			return
 		}
 		kids := d.kidSpan(n.s)
-		for pt := range parts(n.Class(), kids) {
+		for pt := range parts(n.Class(), kids, n.s.ends[n.id]) {
 			if pt.class.Name != class {
 				continue
 			}
@@ -357,7 +367,7 @@ func (n Node) Kids() iter.Seq[Placed] {
 			n.place(kids, at, yield)
 			return
 		}
-		for pt := range parts(n.Class(), kids) {
+		for pt := range parts(n.Class(), kids, n.s.ends[n.id]) {
 			if pt.class.hasFields() {
 				at += int64(pt.class.prims)
 			}
@@ -378,7 +388,7 @@ func (n Node) Place(field string) Placed {
 	if d.kind != Object {
 		return Placed{}
 	}
-	pt, f := find(n.Class(), d.kidSpan(n.s), field)
+	pt, f := find(n.Class(), d.kidSpan(n.s), n.s.ends[n.id], field)
 	if f == nil || primSize(f.Type) > 0 {
 		return Placed{}
 	}

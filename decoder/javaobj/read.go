@@ -13,7 +13,7 @@ const (
 	maxDepth     = 5000 // of nested contents
 	maxClasses   = 1 << 15
 	maxFields    = 1 << 19 // of all classes
-	maxHierarchy = 64
+	maxHierarchy = 32
 	maxInText    = 1 << 16 // strings and blocks above this stay in the Input
 	maxRetries   = 8       // see readGuessing
 )
@@ -25,6 +25,7 @@ var budgetBase int64 = 128 << 20
 const (
 	nodeBytes = 28
 	kidBytes  = 4
+	mapBytes  = 80 // an entry of Stream.ends or Stream.cut
 )
 
 // Parse reads one object stream with a single top-level content from the start
@@ -151,6 +152,7 @@ func (p *parser) close(id uint32, kids, prims int) {
 	if !p.ok() {
 		n.flags |= flagCut
 		if n.kind == Object {
+			p.charge(int64(n.off), mapBytes)
 			s.setCut(id, len(p.prims)-prims)
 		}
 	}
@@ -162,6 +164,13 @@ func (s *Stream) setCut(id uint32, n int) {
 		s.cut = map[uint32]int{}
 	}
 	s.cut[id] = n
+}
+
+func (s *Stream) setEnds(id uint32, ends []uint32) {
+	if s.ends == nil {
+		s.ends = map[uint32][]uint32{}
+	}
+	s.ends[id] = ends
 }
 
 // charge accounts for memory that is about to be taken.
@@ -429,8 +438,16 @@ func (p *parser) object(at int64) uint32 {
 	if p.ok() {
 		c := p.s.classes[class]
 		p.c.Enter(c.ShortName(), -1)
-		for _, part := range c.parts {
+		var ends []uint32
+		for i, part := range c.parts {
 			p.part(part)
+			if part.custom() && i < len(c.parts)-1 {
+				ends = append(ends, uint32(len(p.kids)-kids-1))
+			}
+		}
+		if ends != nil && p.ok() {
+			p.charge(at, mapBytes)
+			p.s.setEnds(id, ends)
 		}
 		p.c.Leave()
 	}

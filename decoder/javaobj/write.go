@@ -168,7 +168,7 @@ func (w *writer) class(n *node) {
 
 func (w *writer) object(id uint32, n *node) {
 	kids, prims := w.e.kidsOf(id), w.e.primsOf(id)
-	for pt := range parts(w.e.class(n.class), kids) {
+	for pt := range parts(w.e.class(n.class), kids, nil) {
 		if !w.ok() {
 			return
 		}

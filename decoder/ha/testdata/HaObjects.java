@@ -3,8 +3,20 @@
 // classes on the class path:
 //
 //	java -cp … HaObjects.java write POINTER METADATA OBJECT …
-//	java -cp … HaObjects.java pointer PATH SIZE FILE
+//	java -cp … HaObjects.java pointer PATH SIZE FILE [MARKED-FILE]
 //	java -cp … HaObjects.java list OBJECT …   (loads objects and says what is in them)
+//
+// POINTER is the directory of the checkpoint as a URI; it must be there and hold
+// a _metadata. The fixtures were made with file:/checkpoints/chk-1 and
+//
+//	1.13.6  flink-1.13.metadata                     flink-1.13.object
+//	1.15.4  flink-1.15.metadata                     flink-1.15.object
+//	1.20.5  flink-1.20.metadata                     flink-1.20.object
+//	2.3.0   ../../metadata/testdata/all-v6.metadata flink-2.3.object
+//	2.3.0   pointer s3://bucket/ha/completedCheckpoint0123456789ab 1234 zookeeper.pointer kubernetes.pointer
+//
+// (the last with flink-kubernetes on the class path); the .metadata files
+// here by go test -run TestFixtures -update.
 import java.io.*;
 import java.lang.reflect.*;
 import java.nio.file.*;
@@ -146,8 +158,14 @@ public class HaObjects {
                 }
                 break;
             case "pointer":
-                Class<?> p = RetrievableStreamStateHandle.class;
-                store(p.getConstructor(Path.class, long.class).newInstance(new Path(a[1]), Long.parseLong(a[2])), a[3]);
+                Object handle = new RetrievableStreamStateHandle<Serializable>(new Path(a[1]), Long.parseLong(a[2]));
+                store(handle, a[3]);
+                if (a.length > 4) {
+                    Class<?> marked = Class.forName("org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore$StateHandleWithDeleteMarker");
+                    Constructor<?> c = longest(marked);
+                    c.setAccessible(true);
+                    store(c.getParameterCount() == 1 ? c.newInstance(handle) : c.newInstance(handle, false), a[4]);
+                }
                 break;
             default:
                 for (int i = 1; i < a.length; i++) {
