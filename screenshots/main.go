@@ -42,8 +42,7 @@ var scenes = []scene{
 		"esc", "q",
 	}},
 	{80, 24, []string{"chk-16-pruned"}, []string{"wait row", "shot pruned", "q"}},
-	{120, 40, []string{"demo"}, []string{"wait 3 critical", "!", "shot findings", "q", "q"}},
-	{80, 24, []string{"demo"}, []string{"wait 3 critical", "?", "shot keys", "q", "q"}},
+	{100, 18, []string{"demo"}, []string{"wait 3 critical", "!", "shot findings", "esc", "q"}},
 }
 
 const (

@@ -41,7 +41,7 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 		Schema: PlanSchema, Source: s.URI, MetadataVersion: s.Meta.Version, SourceURI: s.Options.SourceURI, SourceBytes: s.Meta.In.Size(),
 		Destination: req.Destination, Drop: selectors(req.Targets), Asked: req.Copy, ChangelogOff: req.ChangelogOff,
 		AcceptLoss: req.AcceptLoss, KeepHeaders: req.KeepHeaders, VerifyCopies: req.VerifyCopies, targets: req.Targets,
-		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
+		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Unneeded: Unneeded{Files: []string{}}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
 	}
 	w := &work{snap: s, tree: t, removal: r, layout: newLayout(newLocator(s)), views: map[*metadata.StreamHandle]streamView{}}
 	p.work = w
