@@ -201,7 +201,7 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 		return nil, nil
 	}
 	s.hit = slices.DeleteFunc(slices.Clone(s.drop), func(n string) bool { return s.stream.Header.State(n) == nil })
-	if len(records) == 0 {
+	if len(records) == 0 && !slices.ContainsFunc(s.handles, func(u streamUse) bool { return len(u.out.States) > 0 }) {
 		s.release()
 		return nil, nil
 	}
