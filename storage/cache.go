@@ -87,9 +87,6 @@ type cachedObject struct {
 	ahead *readAhead
 }
 
-// parallel tells copies how to read.
-func (o *cachedObject) parallel() int { return 8 }
-
 func (o *cachedObject) Close() error {
 	o.blocks.forget(o)
 	return o.Object.Close()

@@ -131,20 +131,13 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestParallelReader gives the bytes in order, and the first error.
-func TestParallelReader(t *testing.T) {
-	data := pattern(4*parallelChunk + 12345)
-	r := readParallel(bytes.NewReader(data), 100, int64(len(data)-100), 3)
-	got, err := io.ReadAll(r)
-	r.stop()
-	if err != nil || !bytes.Equal(got, data[100:]) {
-		t.Errorf("%d bytes, %v", len(got), err)
-	}
-	r = readParallel(bytes.NewReader(data), 0, int64(len(data)+1), 3)
-	got, err = io.ReadAll(r)
-	r.stop()
-	if err != io.ErrUnexpectedEOF || len(got) != len(data) {
-		t.Errorf("%d bytes, %v", len(got), err)
+func TestJoinCRC(t *testing.T) {
+	data := pattern(100_000)
+	for _, n := range []int{0, 1, 2, 7, 4096, 99_999, 100_000} {
+		a, b := crc32.Checksum(data[:n], castagnoli), crc32.Checksum(data[n:], castagnoli)
+		if got, want := joinCRC(a, b, int64(len(data)-n)), crc32.Checksum(data, castagnoli); got != want {
+			t.Errorf("cut at %d: %08x, want %08x", n, got, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/crc32"
 	"io"
+	"sync"
 
 	"chkscope/model/store"
 )
@@ -42,6 +43,105 @@ func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int64)) (
 	}
 }
 
+// filler is a writer that can take a file in parts, several at once. It is used
+// instead of Write, before Commit.
+type filler interface {
+	fill(in store.Object, off, length int64, progress func(int64)) (store.Sum, error)
+}
+
+// fillParts reads a part of in at a time, several at once, and hands each with
+// its number (from 0) and CRC-32C to put. The first failure ends it.
+func fillParts(ctx context.Context, in store.Object, off, length, part int64, parallel int, put func(i int64, data []byte, crc uint32) error, progress func(int64)) (store.Sum, error) {
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		first error
+		sum   = store.Sum{Size: length}
+		crcs  = make([]uint32, (length+part-1)/part)
+		done  int64
+		free  = make(chan []byte, parallel)
+	)
+	for range parallel {
+		free <- nil
+	}
+	failed := func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		if first == nil {
+			first = ctx.Err()
+		}
+		return first
+	}
+	for i := range int64(len(crcs)) {
+		buf := <-free
+		if failed() != nil {
+			break
+		}
+		n := min(part, length-i*part)
+		if int64(cap(buf)) < n {
+			buf = make([]byte, n)
+		}
+		wg.Go(func() {
+			defer func() { free <- buf }()
+			data := buf[:n]
+			k, err := in.ReadAt(data, off+i*part)
+			if int64(k) == n {
+				crcs[i] = crc32.Checksum(data, castagnoli)
+				err = put(i, data, crcs[i])
+			} else if err == nil || err == io.EOF {
+				err = changed(in.Name(), "it became shorter while it was copied")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				if first == nil {
+					first = err
+				}
+				return
+			}
+			done += n
+			if progress != nil {
+				progress(done)
+			}
+		})
+	}
+	wg.Wait()
+	if err := failed(); err != nil {
+		return store.Sum{}, err
+	}
+	for i, crc := range crcs {
+		sum.CRC32 = joinCRC(sum.CRC32, crc, min(part, length-int64(i)*part))
+	}
+	return sum, nil
+}
+
+// joinCRC is the CRC-32C of two stretches of bytes, of which a and b are the
+// CRCs and n is the length of the second: a moved on by 8n zero bits, xor b.
+// The CRCs are polynomials over GF(2) with the highest power in bit 0.
+func joinCRC(a, b uint32, n int64) uint32 {
+	const one = 1 << 31
+	power, square := uint32(one), uint32(one>>8) // x^0, x^8
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			power = multiplyCRC(power, square)
+		}
+		square = multiplyCRC(square, square)
+	}
+	return multiplyCRC(power, a) ^ b
+}
+
+// multiplyCRC is a times b modulo the Castagnoli polynomial.
+func multiplyCRC(a, b uint32) (product uint32) {
+	for bit := uint32(1 << 31); bit != 0; bit >>= 1 {
+		if a&bit != 0 {
+			product ^= b
+		}
+		low := b & 1
+		b = b>>1 ^ low*crc32.Castagnoli
+	}
+	return product
+}
+
 // copyLength is how many bytes of in from off on are meant by length.
 func copyLength(in store.Object, off, length int64) (int64, error) {
 	left := in.Size() - off
@@ -70,13 +170,12 @@ func streamCopy(ctx context.Context, from store.Store, src string, off, length i
 	if err != nil {
 		return store.Sum{}, err
 	}
-	var r io.Reader = io.NewSectionReader(in, off, length)
-	if far, ok := in.(interface{ parallel() int }); ok {
-		ahead := readParallel(in, off, length, far.parallel())
-		defer ahead.stop()
-		r = ahead
+	var sum store.Sum
+	if f, ok := out.(filler); ok && length > minPart {
+		sum, err = f.fill(in, off, length, progress)
+	} else {
+		sum, err = pump(ctx, out, io.NewSectionReader(in, off, length), progress)
 	}
-	sum, err := pump(ctx, out, r, progress)
 	if err == nil && sum.Size != length {
 		err = changed(in.Name(), "it became shorter while it was copied")
 	}
@@ -86,79 +185,3 @@ func streamCopy(ctx context.Context, from store.Store, src string, off, length i
 	}
 	return sum, out.Commit()
 }
-
-// parallelChunk is what one request of a parallel reader fetches.
-const parallelChunk = 4 << 20
-
-// parallelReader reads a part of an object in order, with several chunks under
-// way at once.
-type parallelReader struct {
-	chunks chan chan chunk
-	buffer chan []byte
-	now    chunk
-	rest   []byte
-	quit   chan struct{}
-}
-
-type chunk struct {
-	data []byte
-	err  error
-}
-
-func readParallel(in io.ReaderAt, off, length int64, parallel int) *parallelReader {
-	r := &parallelReader{chunks: make(chan chan chunk, parallel), buffer: make(chan []byte, parallel), quit: make(chan struct{})}
-	for range parallel {
-		r.buffer <- nil
-	}
-	go func() {
-		defer close(r.chunks)
-		for at := int64(0); at < length; at += parallelChunk {
-			var buf []byte
-			select {
-			case buf = <-r.buffer:
-			case <-r.quit:
-				return
-			}
-			n := min(parallelChunk, length-at)
-			if int64(cap(buf)) < n {
-				buf = make([]byte, n)
-			}
-			next := make(chan chunk, 1)
-			r.chunks <- next
-			go func() {
-				k, err := in.ReadAt(buf[:n], off+at)
-				if int64(k) == n {
-					err = nil
-				} else if err == io.EOF {
-					err = io.ErrUnexpectedEOF
-				}
-				next <- chunk{buf[:k], err}
-			}()
-		}
-	}()
-	return r
-}
-
-func (r *parallelReader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if r.now.data != nil {
-			r.buffer <- r.now.data
-			r.now.data = nil
-		}
-		if r.now.err != nil {
-			return 0, r.now.err
-		}
-		next, ok := <-r.chunks
-		if !ok {
-			return 0, io.EOF
-		}
-		r.now = <-next
-		r.rest = r.now.data
-	}
-	n := copy(p, r.rest)
-	r.rest = r.rest[n:]
-	return n, nil
-}
-
-// stop lets what is under way end by itself and begins nothing more.
-func (r *parallelReader) stop() { close(r.quit) }

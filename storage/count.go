@@ -148,6 +148,16 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+func (w *countedWriter) fill(in store.Object, off, length int64, progress func(int64)) (store.Sum, error) {
+	f, ok := w.Writer.(filler)
+	if !ok {
+		return pump(context.Background(), w, io.NewSectionReader(in, off, length), progress)
+	}
+	sum, err := f.fill(in, off, length, progress)
+	w.n += sum.Size
+	return sum, err
+}
+
 func (w *countedWriter) Commit() error {
 	start := time.Now()
 	err := w.Writer.Commit()

@@ -171,6 +171,20 @@ func (w *localWriter) Write(p []byte) (int, error) {
 	return n, localError("write", w.temp.path, err)
 }
 
+const (
+	fillChunk    = 8 << 20
+	fillParallel = 5
+)
+
+// fill writes parts at their places.
+func (w *localWriter) fill(in store.Object, off, length int64, progress func(int64)) (store.Sum, error) {
+	return fillParts(w.ctx, in, off, length, fillChunk, fillParallel, func(i int64, data []byte, _ uint32) error {
+		_, err := w.temp.f.WriteAt(data, i*fillChunk)
+		startWriteback(w.temp.f, i*fillChunk, int64(len(data)))
+		return localError("write", w.temp.path, err)
+	}, progress)
+}
+
 func (w *localWriter) Commit() error {
 	if w.done {
 		return &Error{Op: "write", URI: w.temp.path, Problem: "it was ended already"}

@@ -37,16 +37,11 @@ func (s *s3Store) Create(ctx context.Context, uri string) (store.Writer, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return s.newWriter(ctx, uri, -1), nil
-}
-
-// newWriter makes a writer for length bytes, -1: nobody knows.
-func (s *s3Store) newWriter(ctx context.Context, uri string, length int64) *s3Writer {
-	w := &s3Writer{upload: s.newUpload(ctx, uri), free: make(chan struct{}, s.o.Parallel), part: s.o.PartSize}
-	if length > 0 {
-		w.part = max(w.part, (length/(maxParts-1))+1)
+	w := &s3Writer{upload: s.newUpload(ctx, uri), free: make(chan []byte, s.o.Parallel), part: s.o.PartSize}
+	for range s.o.Parallel {
+		w.free <- nil
 	}
-	return w
+	return w, nil
 }
 
 // s3Writer collects parts and uploads several at once. Write waits while as
@@ -55,7 +50,7 @@ type s3Writer struct {
 	*upload
 	buf  []byte
 	part int64
-	free chan struct{} // one token a part under way
+	free chan []byte // buffers that no part under way uses
 	wg   sync.WaitGroup
 	done bool
 }
@@ -67,6 +62,9 @@ func (w *s3Writer) Write(p []byte) (int, error) {
 			return written, err
 		}
 		n := int(min(int64(len(p)), w.part-int64(len(w.buf))))
+		if need := len(w.buf) + n; need > minPart && int64(cap(w.buf)) < w.part {
+			w.buf = append(make([]byte, 0, w.part), w.buf...) // it will be a whole part
+		}
 		w.buf = append(w.buf, p[:n]...)
 		p, written = p[n:], written+n
 		if int64(len(w.buf)) == w.part {
@@ -85,22 +83,33 @@ func (w *s3Writer) flush() error {
 		return err
 	}
 	data, number := w.buf, w.next()
-	w.buf = make([]byte, 0, min(w.part, int64(cap(data))))
 	if number%1000 == 0 {
 		w.part += w.s.o.PartSize
 	}
 	select {
-	case w.free <- struct{}{}:
+	case buf := <-w.free:
+		w.buf = buf[:0]
 	case <-w.ctx.Done():
 		return w.stopped()
 	}
 	w.wg.Go(func() {
-		defer func() { <-w.free }()
-		if err := w.sendPart(number, data); err != nil {
+		defer func() { w.free <- data }()
+		if err := w.sendPart(number, data, crc32.Checksum(data, castagnoli)); err != nil {
 			w.fail(err)
 		}
 	})
 	return nil
+}
+
+// fill uploads parts of a known length.
+func (w *s3Writer) fill(in store.Object, off, length int64, progress func(int64)) (store.Sum, error) {
+	if err := w.begin(true); err != nil {
+		return store.Sum{}, err
+	}
+	part := max(w.part, length/(maxParts-1)+1)
+	return fillParts(w.ctx, in, off, length, part, w.s.o.Parallel, func(i int64, data []byte, crc uint32) error {
+		return w.sendPart(int32(i+1), data, crc)
+	}, progress)
 }
 
 func (w *s3Writer) Commit() error {
@@ -255,12 +264,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// checksum is the CRC-32C of data as S3 writes it; S3 refuses a body that
-// differs.
-func checksum(data []byte) *string {
-	return encodeCRC(crc32.Checksum(data, castagnoli))
-}
-
+// encodeCRC is a CRC-32C as S3 writes it; S3 refuses a body that differs.
 func encodeCRC(sum uint32) *string {
 	return aws.String(base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)))
 }
@@ -274,8 +278,8 @@ func decodeCRC(text *string) (uint32, bool) {
 }
 
 // sendPart uploads one part.
-func (u *upload) sendPart(number int32, data []byte) error {
-	sum := checksum(data)
+func (u *upload) sendPart(number int32, data []byte, crc uint32) error {
+	sum := encodeCRC(crc)
 	return u.call("write", func(ctx context.Context, c *s3.Client) error {
 		out, err := c.UploadPart(ctx, &s3.UploadPartInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id, PartNumber: &number,
 			Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))), ChecksumCRC32C: sum, RequestPayer: u.s.payer()})
@@ -297,7 +301,7 @@ func (u *upload) put(data []byte) error {
 	o := u.s.o
 	return u.call("write", func(ctx context.Context, c *s3.Client) error {
 		_, err := c.PutObject(ctx, &s3.PutObjectInput{Bucket: &u.at.bucket, Key: &u.at.key, IfNoneMatch: aws.String("*"),
-			Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))), ChecksumCRC32C: checksum(data), Metadata: u.metadata(),
+			Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))), ChecksumCRC32C: encodeCRC(crc32.Checksum(data, castagnoli)), Metadata: u.metadata(),
 			ACL: types.ObjectCannedACL(o.ACL), ServerSideEncryption: types.ServerSideEncryption(o.SSE), SSEKMSKeyId: optional(o.SSEKMSKeyID),
 			StorageClass: types.StorageClass(o.StorageClass), RequestPayer: u.s.payer()})
 		return u.settle(ctx, c, err)

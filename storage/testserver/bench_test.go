@@ -1,0 +1,153 @@
+// Package testserver pins the S3 server that tests start, and measures package
+// storage against the SDK's own transfer manager on it. It is a module of its
+// own so that neither is a dependency of chkscope.
+package testserver
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"net/http"
+
+	"chkscope/storage"
+	"chkscope/storage/storagetest"
+)
+
+const size = 256 << 20
+
+// BenchmarkS3 downloads and uploads a file of 256 MiB, and opens an object,
+// both ways, on the same server in one run.
+func BenchmarkS3(b *testing.B) {
+	server := storagetest.StartS3(b)
+	b.Setenv("AWS_ACCESS_KEY_ID", server.AccessKey)
+	b.Setenv("AWS_SECRET_ACCESS_KEY", server.Secret)
+	b.Setenv("AWS_REGION", "us-east-1")
+	ctx := context.Background()
+	ours := storage.New(storage.Options{S3: storage.S3Options{Endpoint: server.Endpoint}})
+	client := s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: &server.Endpoint, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.Secret, ""),
+		HTTPClient:  awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = 64 }),
+		DisableLogOutputChecksumValidationSkipped: true})
+	sdk := transfermanager.New(client)
+	dir := b.TempDir()
+	src, dst := filepath.Join(dir, "src"), filepath.Join(dir, "dst")
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(i * 31 >> 3)
+	}
+	if err := os.WriteFile(src, data, 0o666); err != nil {
+		b.Fatal(err)
+	}
+	run := func(name string, bytes int64, f func() error, after func()) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			before := cpu()
+			defer func() { b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/op") }()
+			for b.Loop() {
+				if err := f(); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				after()
+				b.StartTimer()
+			}
+		})
+	}
+	bucket := &server.Bucket
+	remove := func() { client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: bucket, Key: aws.String("new")}) }
+	run("upload/ours", size, func() error {
+		_, err := ours.Copy(ctx, src, 0, -1, "s3://bucket/new", nil)
+		return err
+	}, remove)
+	run("upload/sdk", size, func() error {
+		f, err := os.Open(src)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = sdk.UploadObject(ctx, &transfermanager.UploadObjectInput{Bucket: bucket, Key: aws.String("new"), Body: f})
+		return err
+	}, remove)
+	if _, err := ours.Copy(ctx, src, 0, -1, "s3://bucket/f", nil); err != nil {
+		b.Fatal(err)
+	}
+	removeLocal := func() { os.Remove(dst) }
+	run("download/ours", size, func() error {
+		_, err := ours.Copy(ctx, "s3://bucket/f", 0, -1, dst, nil)
+		return err
+	}, removeLocal)
+	run("download/sdk", size, func() error {
+		f, err := os.Create(dst)
+		if err != nil {
+			return err
+		}
+		_, err = sdk.DownloadObject(ctx, &transfermanager.DownloadObjectInput{Bucket: bucket, Key: aws.String("f"), WriterAt: f})
+		if err == nil {
+			err = f.Sync() // so is ours
+		}
+		f.Close()
+		return err
+	}, removeLocal)
+	run("open/ours", 64<<10, func() error {
+		o, err := ours.Open(ctx, "s3://bucket/f")
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, io.NewSectionReader(o, 0, 64<<10))
+		o.Close()
+		return err
+	}, func() {})
+	run("open/sdk", 64<<10, func() error {
+		out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: aws.String("f"), Range: aws.String("bytes=0-65535")})
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, out.Body)
+		out.Body.Close()
+		return err
+	}, func() {})
+}
+
+// cpu is the time that this process has used, which tells the two ways apart
+// where the machine is busy with other things.
+func cpu() int64 {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkFewRoundTrips steps over arrays of a 168 MB object with 50 ms a
+// request, as the decoder of _metadata does; the time of ten requests is 0.5 s.
+func BenchmarkFewRoundTrips(b *testing.B) {
+	server := storagetest.StartS3(b)
+	b.Setenv("AWS_ACCESS_KEY_ID", server.AccessKey)
+	b.Setenv("AWS_SECRET_ACCESS_KEY", server.Secret)
+	if err := os.WriteFile(filepath.Join(server.Dir, "m"), make([]byte, 168<<20), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	proxy := storagetest.StartProxy(b, server.Endpoint)
+	proxy.Inject(func(*http.Request) storagetest.Fault { return storagetest.Fault{Latency: 50 * time.Millisecond} })
+	for b.Loop() {
+		o, err := storage.New(storage.Options{S3: storage.S3Options{Endpoint: proxy.URL}}).Open(context.Background(), "s3://bucket/m")
+		if err != nil {
+			b.Fatal(err)
+		}
+		buf := make([]byte, 32<<10)
+		for at := int64(0); at+int64(len(buf)) < o.Size(); at += 1_300_000 {
+			if _, err := o.ReadAt(buf, at); err != nil {
+				b.Fatal(err)
+			}
+		}
+		o.Close()
+	}
+}
