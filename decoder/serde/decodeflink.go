@@ -123,28 +123,21 @@ func (c *codec) computations(d *values) Value {
 
 // rawValue reads i32 n and n bytes, which are a value of the nested type.
 func (d *values) rawValue(c *codec) Value {
-	n := d.count("raw value length", 1)
+	p := d.take(d.count("raw value length", 1), "raw value")
 	if !d.ok() {
 		return Value{}
 	}
-	return d.inside(n, c.kids[0])
+	return d.inside(p, c.kids[0])
 }
 
-// inside reads a value that fills the next n bytes. What is wrong in it does not
-// stop what follows.
-func (d *values) inside(n int, k *codec) Value {
-	at := d.off
-	if d.take(n, "value"); !d.ok() {
-		return Value{}
-	}
-	p := values{buf: d.buf, off: at, end: at + n, whole: true, left: d.left, depth: d.depth}
-	v := p.value(k)
-	d.left = p.left
-	if p.ok() && p.off < p.end {
-		return p.opaque(d.buf[at:at+n], strconv.Itoa(p.end-p.off)+" bytes are left behind the value")
-	}
-	if p.err != nil && v.Form == Missing {
-		return d.opaque(d.buf[at:at+n], p.err.Error())
+// inside reads a value that fills p. What is wrong in it does not stop what
+// follows.
+func (d *values) inside(p []byte, k *codec) Value {
+	in := values{buf: p, end: len(p), whole: true, left: d.left, depth: d.depth}
+	v := in.value(k)
+	d.left = in.left
+	if in.ok() && in.off < in.end {
+		return d.opaque(p, strconv.Itoa(in.end-in.off)+" bytes are left behind the value")
 	}
 	return v
 }

@@ -26,8 +26,34 @@ type stateValue struct {
 	err         error
 }
 
-// eachValue decodes every operator state of a snapshot.
-func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v stateValue)) {
+// eachElement gives the bytes of every value of operator state: elements of
+// lists, keys and values of broadcast entries.
+func eachElement(t *testing.T, s *realfiles.Snapshot, f func(what string, typ *serde.Snapshot, b []byte)) {
+	t.Helper()
+	eachStream(t, s, func(u metadata.StreamUse, st *opstate.Stream, i int, m *serde.StateMeta) error {
+		return st.Elements(i, 0, math.MaxInt64, 64<<20, func(e opstate.Element) error {
+			what, value := s.Name+": "+m.Name, m.Serializer(serde.ValueSerializer)
+			if m.Kind != serde.Broadcast {
+				f(what, value, e.Data)
+				return nil
+			}
+			for b := e.Data[4:]; len(b) > 0; {
+				for _, typ := range []*serde.Snapshot{m.Serializer(serde.KeySerializer), value} {
+					n, err := serde.Skip(typ, b)
+					if err != nil {
+						return err
+					}
+					f(what, typ, b[:n])
+					b = b[n:]
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// eachStream calls f for every operator state of a snapshot.
+func eachStream(t *testing.T, s *realfiles.Snapshot, f func(metadata.StreamUse, *opstate.Stream, int, *serde.StateMeta) error) {
 	t.Helper()
 	err := s.EachStream(func(u metadata.StreamUse) error {
 		if u.Place != metadata.ManagedOperator {
@@ -43,37 +69,7 @@ func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v st
 			return nil
 		}
 		for i, os := range st.States {
-			m := st.Header.State(os.Name)
-			kind := map[string]string{"UNION": "union", "BROADCAST": "broadcast", "SPLIT_DISTRIBUTE": "list"}[m.Mode]
-			err := st.Elements(i, 0, math.MaxInt64, 64<<20, func(e opstate.Element) error {
-				v := stateValue{kind: kind, state: os.Name, subtask: int(u.Subtask), typ: m.Serializer(serde.ValueSerializer)}
-				if m.Kind != serde.Broadcast {
-					v.value, _, v.err = serde.DecodeAll(v.typ, e.Data, serde.DefaultLimits)
-					f(s.Operators[u.Operator].ID.String(), v)
-					return nil
-				}
-				b := e.Data[4:]
-				for range int(e.Data[2])<<8 | int(e.Data[3]) {
-					v.key, v.value = serde.Value{}, serde.Value{}
-					for j, typ := range []*serde.Snapshot{m.Serializer(serde.KeySerializer), v.typ} {
-						x, n, err := serde.Decode(typ, b)
-						if v.err = err; err != nil {
-							t.Errorf("%s: %s: %v", s.Name, os.Name, err)
-							return nil
-						}
-						if v.value = x; j == 0 {
-							v.key = x
-						}
-						b = b[n:]
-					}
-					f(s.Operators[u.Operator].ID.String(), v)
-				}
-				if len(b) != 0 {
-					t.Errorf("%s: %s: %d bytes left", s.Name, os.Name, len(b))
-				}
-				return nil
-			})
-			if err != nil {
+			if err := f(u, st, i, st.Header.State(os.Name)); err != nil {
 				t.Errorf("%s: %s: %v", s.Name, os.Name, err)
 			}
 		}
@@ -82,6 +78,37 @@ func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v st
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// eachValue decodes every operator state of a snapshot.
+func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v stateValue)) {
+	t.Helper()
+	eachStream(t, s, func(u metadata.StreamUse, st *opstate.Stream, i int, m *serde.StateMeta) error {
+		id := s.Operators[u.Operator].ID.String()
+		kind := map[string]string{"UNION": "union", "BROADCAST": "broadcast", "SPLIT_DISTRIBUTE": "list"}[m.Mode]
+		return st.Elements(i, 0, math.MaxInt64, 64<<20, func(e opstate.Element) error {
+			v := stateValue{kind: kind, state: m.Name, subtask: int(u.Subtask), typ: m.Serializer(serde.ValueSerializer)}
+			if m.Kind != serde.Broadcast {
+				v.value, _, v.err = serde.DecodeAll(v.typ, e.Data, serde.DefaultLimits)
+				f(id, v)
+				return nil
+			}
+			for b := e.Data[4:]; len(b) > 0; {
+				for j, typ := range []*serde.Snapshot{m.Serializer(serde.KeySerializer), v.typ} {
+					x, n, err := serde.Decode(typ, b)
+					if err != nil {
+						return err
+					}
+					if v.value = x; j == 0 {
+						v.key = x
+					}
+					b = b[n:]
+				}
+				f(id, v)
+			}
+			return nil
+		})
+	})
 }
 
 // facts prints a value as the programs did that wrote the facts.txt files: as

@@ -19,6 +19,8 @@ type LogicalType struct {
 	// element of an ARRAY or MULTISET, key and value of a MAP.
 	Names []string
 	Kids  []*LogicalType
+	// Raw is the serializer of a RAW type where it is known.
+	Raw *Snapshot
 }
 
 // logicalType reads a LogicalType object; nil where it is none.
@@ -43,6 +45,10 @@ func logicalType(n javaobj.Node, depth int) *LogicalType {
 		return t.with(n, depth, "elementType")
 	case "MAP":
 		return t.with(n, depth, "keyType", "valueType")
+	case "RAW":
+		if ser := n.Field("serializer"); ser.Kind() == javaobj.Object {
+			t.Raw = OfSerializer(ser)
+		}
 	case "ROW":
 		return t.withFields(n.Field("fields"), depth)
 	case "STRUCTURED_TYPE":
@@ -130,6 +136,11 @@ var sqlKinds = map[Kind]string{Boolean: "BOOLEAN", Byte: "TINYINT", Short: "SMAL
 // columnType is the type of a column of the serializer t; stored is the one in
 // the snapshot, which may be nil.
 func columnType(t *Snapshot, stored *LogicalType) *LogicalType {
+	if stored != nil && stored.Root == "RAW" && t != nil && t.Kind == RawValue && len(t.Nested) == 1 {
+		raw := *stored
+		raw.Raw = t.Nested[0]
+		return &raw
+	}
 	if stored != nil || t == nil {
 		return stored
 	}

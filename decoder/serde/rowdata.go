@@ -215,7 +215,10 @@ func (b binaryData) field(t *LogicalType, f []byte, depth int) Value {
 	case "BINARY", "VARBINARY":
 		return b.d.bytes(p)
 	case "RAW":
-		return b.d.opaque(p, "a RAW value of its own serializer")
+		if t.Raw == nil {
+			return b.d.opaque(p, "a RAW value of its own serializer")
+		}
+		return b.d.inside(p, codecOf(t.Raw))
 	}
 	return binaryData{b.d, p}.value(t, depth)
 }

@@ -1,0 +1,287 @@
+package serde_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"chkscope/decoder/internal/realfiles"
+	"chkscope/decoder/keyed"
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
+)
+
+// eachKeyed calls f for every key-group stream of the folders.
+func eachKeyed(t *testing.T, folders []string, f func(s *realfiles.Snapshot, st *keyed.Stream)) {
+	t.Helper()
+	realfiles.Each(t, folders, func(s *realfiles.Snapshot) {
+		err := s.EachStream(func(u metadata.StreamUse) error {
+			if u.Place != metadata.ManagedKeyed || u.Part != metadata.Delegate {
+				return nil
+			}
+			in := s.Stream(t, u.Stream)
+			if in == nil {
+				return nil
+			}
+			st, err := keyed.Open(in, s.In, u.Keyed.Type, u.Keyed.Groups, nil)
+			if err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+				return nil
+			}
+			f(s, st)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// share counts how many values of a serializer are decoded.
+type share struct{ decoded, all int }
+
+type shares map[string]*share
+
+// of decodes all of b as a value of type typ and counts it.
+func (c shares) of(t *testing.T, what string, typ *serde.Snapshot, b []byte) (serde.Value, int) {
+	t.Helper()
+	v, left, err := serde.DecodeAll(typ, b, serde.DefaultLimits)
+	label := "none"
+	if typ != nil {
+		label = typ.Kind.String()
+		if why := serde.Unreadable(typ); why != "" {
+			label += " of unknown layout"
+		}
+	}
+	if c[label] == nil {
+		c[label] = &share{}
+	}
+	c[label].all++
+	if err != nil && !errors.Is(err, serde.ErrOpaque) {
+		t.Errorf("%s: %v in %x", what, err, b[:min(len(b), 200)])
+	} else if v.Decoded() {
+		c[label].decoded++
+		n := len(b) - left
+		if _, m, err := serde.Decode(typ, b); m != n || err != nil {
+			t.Errorf("%s: %d bytes, not %d, %v", what, m, n, err)
+		}
+		if m, err := serde.Skip(typ, b); m != n || err != nil {
+			t.Errorf("%s: skipped %d bytes, not %d, %v", what, m, n, err)
+		}
+	}
+	return v, left
+}
+
+func (c shares) log(t *testing.T) {
+	var labels []string
+	for l := range c {
+		labels = append(labels, l)
+	}
+	sort.Strings(labels)
+	for _, l := range labels {
+		t.Logf("%-28s %8d of %8d", l, c[l].decoded, c[l].all)
+	}
+}
+
+// canonicalValue decodes a value of canonical layout: elements of a list are
+// joined by a comma, map values stand behind a null flag.
+func (c shares) canonicalValue(t *testing.T, what string, m *serde.StateMeta, b []byte) {
+	typ := m.Serializer(serde.ValueSerializer)
+	switch {
+	case m.Kind == serde.PriorityQueue || m.Kind == serde.KeyValue && len(b) == 0:
+		return
+	case m.Type == "MAP" && typ != nil && typ.Kind == serde.Map:
+		if b[0] == 0 {
+			if _, left := c.of(t, what, typ.Nested[1], b[1:]); left != 0 {
+				t.Errorf("%s: %d bytes left", what, left)
+			}
+		}
+	case m.Type == "LIST" && typ != nil && typ.Kind == serde.List:
+		for len(b) > 0 {
+			_, left := c.of(t, what, typ.Nested[0], b)
+			if b = b[len(b)-left:]; left > 0 {
+				if b[0] != ',' {
+					t.Errorf("%s: %x behind an element", what, b)
+					return
+				}
+				b = b[1:]
+			}
+		}
+	default:
+		if _, left := c.of(t, what, typ, b); left != 0 {
+			t.Errorf("%s: %d bytes left", what, left)
+		}
+	}
+}
+
+// TestShareDecoded decodes every value of operator state and of heap and
+// canonical keyed state in the real snapshots. It counts by serializer; damage
+// there is none.
+func TestShareDecoded(t *testing.T) {
+	count := shares{}
+	lists := map[string]bool{}
+	realfiles.Each(t, nil, func(s *realfiles.Snapshot) {
+		if strings.Contains(s.Name, "gen-9") {
+			return // 1.5 million times the same
+		}
+		eachElement(t, s, func(what string, typ *serde.Snapshot, b []byte) { count.of(t, what, typ, b) })
+	})
+	operator := *count.total()
+	eachKeyed(t, nil, func(s *realfiles.Snapshot, st *keyed.Stream) {
+		lists[s.Name] = true
+		for i := range st.Groups() {
+			_, err := st.Walk(i, math.MaxInt32, func(e keyed.Entry) error {
+				m := &st.Header.States[e.State]
+				what := s.Name + ": " + m.Name
+				if st.Layout == keyed.Canonical {
+					count.canonicalValue(t, what, m, e.Value)
+				} else if m.Kind != serde.PriorityQueue {
+					count.of(t, what, m.Serializer(serde.ValueSerializer), e.Value)
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, serde.ErrOpaque) {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		}
+	})
+	count.log(t)
+	all := count.total()
+	t.Logf("operator state %d of %d, keyed state %d of %d", operator.decoded, operator.all, all.decoded-operator.decoded, all.all-operator.all)
+	if all.decoded < 50000 {
+		t.Error("fewer than there were")
+	}
+}
+
+func (c shares) total() *share {
+	var s share
+	for _, v := range c {
+		s.decoded += v.decoded
+		s.all += v.all
+	}
+	return &s
+}
+
+// TestFactsOfKeyedState compares the entries of heap snapshots with what Flink
+// itself read. Entries behind a value without a known length are counted only.
+func TestFactsOfKeyedState(t *testing.T) {
+	folders, _ := filepath.Glob(filepath.Join(realfiles.Dir(t), "lab/*heap*"))
+	equal, missing := 0, 0
+	for _, dir := range folders {
+		text, err := os.ReadFile(filepath.Join(dir, "facts.txt"))
+		if err != nil || strings.Contains(dir, "broken") || strings.Contains(dir, "changelog") {
+			continue
+		}
+		want := map[string]bool{}
+		for _, line := range strings.Split(string(text), "\n") {
+			if f := strings.SplitN(line, " ", 3); f[0] == "keyed" {
+				want[f[2]] = true
+			}
+		}
+		seen := 0
+		eachKeyed(t, []string{"lab/" + filepath.Base(dir)}, func(s *realfiles.Snapshot, st *keyed.Stream) {
+			if st.Layout != keyed.Heap || !strings.Contains(string(mustRead(t, dir, "about.txt")), filepath.Base(filepath.Dir(s.Name))+"\n") {
+				return
+			}
+			for i := range st.Groups() {
+				st.Walk(i, math.MaxInt32, func(e keyed.Entry) error {
+					for _, f := range entryFacts(t, st, e) {
+						if seen++; !want[f] {
+							t.Errorf("%s: %s is not in the facts", s.Name, f)
+						}
+					}
+					return nil
+				})
+			}
+		})
+		if seen > 0 {
+			equal += seen
+			missing += len(want) - seen
+		}
+	}
+	t.Logf("%d facts are equal, %d stand behind values of unknown length", equal, missing)
+	if equal == 0 {
+		t.Error("no facts")
+	}
+}
+
+func mustRead(t *testing.T, parts ...string) []byte {
+	b, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// entryFacts prints an entry of a heap stream as facts.txt does.
+func entryFacts(t *testing.T, st *keyed.Stream, e keyed.Entry) []string {
+	m := &st.Header.States[e.State]
+	if m.Kind == serde.PriorityQueue {
+		return nil
+	}
+	key, _, err := serde.Decode(st.Header.Key, e.Key)
+	if err != nil {
+		t.Error(err)
+	}
+	ns, _, err := serde.Decode(m.Serializer(serde.NamespaceSerializer), e.Namespace)
+	if err != nil {
+		t.Error(err)
+	}
+	v, _, err := serde.DecodeAll(m.Serializer(serde.ValueSerializer), e.Value, serde.DefaultLimits)
+	if err != nil {
+		t.Errorf("%s: %v", m.Name, err)
+	}
+	head := "key=" + facts(key) + " " + m.Name
+	if ns.Form != serde.Null {
+		head += "@" + facts(ns)
+	}
+	if v.Form != serde.Pairs {
+		return []string{head + "=" + keyedFact(m.Name, v)}
+	}
+	var out []string
+	for i := 0; i < len(v.Items); i += 2 {
+		out = append(out, fmt.Sprintf("%s[%s]=%s", head, facts(v.Items[i]), keyedFact(m.Name, v.Items[i+1])))
+	}
+	return out
+}
+
+// keyedFact is facts with what only keyed values have.
+func keyedFact(state string, v serde.Value) string {
+	switch {
+	case v.Form == serde.TTLValue:
+		return facts(v.Items[0])
+	case v.Form == serde.Binary:
+		var n []string
+		for _, b := range []byte(v.Text) {
+			n = append(n, fmt.Sprint(int8(b)))
+		}
+		return "[" + strings.Join(n, ", ") + "]"
+	case state == "aggregate":
+		return facts(v.Items[0]) + "#" + facts(v.Items[1])
+	case v.Form == serde.Sequence:
+		var in []string
+		for _, e := range v.Items {
+			in = append(in, keyedFact("", e))
+		}
+		return "[" + strings.Join(in, ", ") + "]"
+	case state == "click-avro":
+		var in []string
+		for i, e := range v.Items {
+			in = append(in, fmt.Sprintf("%q: %s", v.Shape.Names[i], avroText(e)))
+		}
+		return "{" + strings.Join(in, ", ") + "}"
+	}
+	return facts(v)
+}
+
+func avroText(v serde.Value) string {
+	if v.Form == serde.Text {
+		return fmt.Sprintf("%q", v.Text)
+	}
+	return v.String()
+}
