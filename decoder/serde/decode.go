@@ -243,13 +243,12 @@ func (d *values) bound(end int, whole bool, tail int) {
 
 // items reads n elements with element. When the limits are reached the others are
 // stepped over.
-func (d *values) items(n int, k *codec, element func(i int) Value) Value {
+func (d *values) items(n int, element func(i int) Value) Value {
 	v := Value{Form: Sequence, N: int64(n)}
 	for i := 0; i < n && d.ok(); i++ {
 		if d.left.Values <= 0 {
 			v.Cut = true
 		}
-		at := d.off
 		e := element(i)
 		if !d.ok() {
 			d.at("element " + strconv.Itoa(i))
@@ -257,11 +256,15 @@ func (d *values) items(n int, k *codec, element func(i int) Value) Value {
 		if !v.Cut {
 			v.Items = append(v.Items, e)
 		}
-		if d.ok() && d.off == at {
-			// Elements without bytes are all alike.
-			v.Cut = v.Cut || n > len(v.Items)
-			break
-		}
+	}
+	return v
+}
+
+// alike is n elements without bytes, of which the first is given.
+func (d *values) alike(n int, first func() Value) Value {
+	v := Value{Form: Sequence, N: int64(n)}
+	if n > 0 {
+		v.Items, v.Cut = []Value{first()}, n > 1
 	}
 	return v
 }

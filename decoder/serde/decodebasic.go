@@ -379,10 +379,10 @@ func (d *values) array(k Kind) (Value, bool) {
 	case ByteArray, Bitmap:
 		return d.bytes(d.take(d.count("byte array length", 1), "byte array")), true
 	case StringArray:
-		return d.items(d.count("array length", 1), nil, func(int) Value { return d.step(stringCodec) }), true
+		return d.items(d.count("array length", 1), func(int) Value { return d.step(stringCodec) }), true
 	case DeweyNumber:
 		n := d.count("number of digits", 4)
-		return d.items(n, nil, func(int) Value { return d.value(arrayElements[IntArray]) }), true
+		return d.items(n, func(int) Value { return d.value(arrayElements[IntArray]) }), true
 	}
 	w, ok := elementWidths[k]
 	if !ok {

@@ -54,7 +54,7 @@ func (d *values) other(c *codec) Value {
 		return d.record("KafkaTransactionState", part{"transactionalId", (*values).optionalUTF}, long("producerId"),
 			part{"epoch", func(d *values) Value { return integer(d.big(2, "epoch")) }})
 	case KafkaContext:
-		return d.items(d.count("number of ids", 2), nil, func(int) Value { return d.utf("transactional id") })
+		return d.items(d.count("number of ids", 2), func(int) Value { return d.utf("transactional id") })
 	case KafkaIDHint:
 		return d.record("NextTransactionalIdHint", long("nextFreeTransactionalId"), int32Part("lastParallelism"))
 	case Variant:
@@ -75,7 +75,7 @@ func (d *values) other(c *codec) Value {
 		return d.record("SharedBufferEdge", ofType("target", c.kids[0]), ofType("deweyNumber", c.kids[1]))
 	case SharedBufferNode:
 		n := d.count("number of edges", 4)
-		return d.items(n, nil, func(int) Value {
+		return d.items(n, func(int) Value {
 			return d.record("Lockable", int32Part("refCounter"), ofType("element", c.kids[0]))
 		})
 	case NFAState:
@@ -118,7 +118,7 @@ func (c *codec) computations(d *values) Value {
 		}
 		return d.value(c.kids[2])
 	}})
-	return d.items(d.count("number of computation states", 1), nil, func(int) Value { return d.record("ComputationState", parts...) })
+	return d.items(d.count("number of computation states", 1), func(int) Value { return d.record("ComputationState", parts...) })
 }
 
 // rawValue reads i32 n and n bytes, which are a value of the nested type.
@@ -182,7 +182,7 @@ func (d *values) twoPhase(c *codec) Value {
 			return holder(d)
 		}},
 		part{"pendingCommitTransactions", func(d *values) Value {
-			return d.items(d.count("number of transactions", 8), nil, func(int) Value { return holder(d) })
+			return d.items(d.count("number of transactions", 8), func(int) Value { return holder(d) })
 		}},
 		part{"context", func(d *values) Value {
 			if !d.bool("context present") {

@@ -20,7 +20,7 @@ func (d *values) list(c *codec) Value {
 			d.fail(d.off-4, "number of elements that fits", strconv.Itoa(n), nil)
 		}
 		mask := d.take((n+7)/8, "null mask")
-		return d.items(n, k, func(i int) Value {
+		return d.items(n, func(i int) Value {
 			if maskBit(mask, i) {
 				d.left.Values--
 				return Value{Form: Null}
@@ -28,7 +28,10 @@ func (d *values) list(c *codec) Value {
 			return d.step(k)
 		})
 	}
-	return d.items(n, k, func(int) Value { return d.step(k) })
+	if k.width == 0 {
+		return d.alike(n, func() Value { return d.value(k) })
+	}
+	return d.items(n, func(int) Value { return d.step(k) })
 }
 
 // maskBit is bit i of a mask, the most significant bit of a byte first.
@@ -40,7 +43,7 @@ func maskBit(mask []byte, i int) bool {
 // that the element is null, of the others that it is there.
 func (d *values) flaggedList(c *codec) Value {
 	n := d.count("number of elements", 1)
-	return d.items(n, c.kids[0], func(int) Value {
+	return d.items(n, func(int) Value {
 		if d.bool("null flag") == (c.kind == Set) || !d.ok() {
 			d.left.Values--
 			return Value{Form: Null}

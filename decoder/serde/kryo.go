@@ -68,6 +68,7 @@ func newKryoCodec(t *Snapshot) *kryoCodec {
 			k.javaOwn = k.javaOwn || strings.HasPrefix(r.Name, "java.")
 		}
 	}
+	k.kafka = k.kafka && !k.own[kafkaPartition] && !k.javaOwn
 	return k
 }
 
@@ -153,8 +154,25 @@ type kryoRef struct {
 }
 
 func (d *values) kryo(k *kryoCodec) Value {
+	if end := k.skipPartition(d.buf[:d.end], d.off); end != noEnd {
+		return d.partition(end)
+	}
 	r := kryoValues{values: d, k: k}
 	return r.classAndObject()
+}
+
+// partition reads a KafkaTopicPartition that stands alone, up to end: what
+// kryoValues reads, without its bookkeeping, as there may be many millions.
+func (d *values) partition(end int) Value {
+	at := d.off + 2 // class, reference
+	for d.buf[at] >= 0x80 {
+		at++ // cached hash
+	}
+	n, at := avroCount(d.buf, at+1)
+	topic := append(make([]byte, 0, 64), d.buf[at+1:end]...) // behind its reference
+	topic[len(topic)-1] &= 0x7f
+	d.off, d.left.Values = end, d.left.Values-3
+	return Value{Form: Fields, Shape: kafkaPartitionShape, Items: []Value{d.text(topic), integer(n>>1 ^ -(n & 1))}}
 }
 
 // kryoInt reads a signed number of Kryo: zigzag.

@@ -30,14 +30,14 @@ func (r *kryoValues) collection5(class string, list bool) Value {
 		return r.kryoPairs(n, r.classAndObject, r.classAndObject)
 	}
 	if n == 0 || !sameClass {
-		return r.items(n, nil, func(int) Value { return r.classAndObject() })
+		return r.items(n, func(int) Value { return r.classAndObject() })
 	}
 	element, ok := r.classOf()
 	if !ok {
-		return r.items(n, nil, func(int) Value { return nullValue })
+		return r.alike(n, func() Value { return nullValue })
 	}
 	nulls := r.bool("null elements")
-	return r.items(n, nil, func(int) Value {
+	return r.items(n, func(int) Value {
 		if nulls && !usesReferences(element) && !r.bool("element present") {
 			return nullValue
 		}

@@ -88,11 +88,11 @@ func (r *kryoValues) arrays(class string) (Value, bool) {
 		p := r.take(n, "byte array")
 		return r.checked(r.bytes(p)), true
 	case "[Ljava.lang.String;":
-		return r.items(n, nil, func(int) Value { return r.object("java.lang.String") }), true
+		return r.items(n, func(int) Value { return r.object("java.lang.String") }), true
 	case "[Ljava.lang.Object;":
-		return r.items(n, nil, func(int) Value { return r.classAndObject() }), true
+		return r.items(n, func(int) Value { return r.classAndObject() }), true
 	}
-	return r.items(n, nil, func(int) Value { return r.object(element) }), true
+	return r.items(n, func(int) Value { return r.object(element) }), true
 }
 
 var kryoLists = map[string]bool{"java.util.ArrayList": true, "java.util.LinkedList": true, "java.util.ArrayDeque": true,
@@ -108,7 +108,7 @@ var kryoMaps = map[string]bool{"java.util.HashMap": true, "java.util.LinkedHashM
 // collections reads the collections of java.util; false for other classes.
 func (r *kryoValues) collections(class string) (Value, bool) {
 	sequence := func(n int) Value {
-		return r.items(n, nil, func(int) Value { return r.classAndObject() })
+		return r.items(n, func(int) Value { return r.classAndObject() })
 	}
 	switch class {
 	case "java.util.Collections$EmptyList", "java.util.Collections$EmptySet":
