@@ -349,6 +349,23 @@ func (r *kryoValues) again(n int) Value {
 	return ref.v
 }
 
+// fixed reads a number of n bytes, sign-extended: big-endian in Kryo 2,
+// little-endian in Kryo 5.
+func (r *kryoValues) fixed(n int, what string) int64 {
+	if !r.k.kryo5 {
+		return r.big(n, what)
+	}
+	p := r.take(n, what)
+	if p == nil {
+		return 0
+	}
+	v := int64(int8(p[n-1]))
+	for i := n - 2; i >= 0; i-- {
+		v = v<<8 | int64(p[i])
+	}
+	return v
+}
+
 // primitive reads values without references; false for other classes.
 func (r *kryoValues) primitive(class string) (Value, bool) {
 	r.left.Values--
@@ -356,17 +373,17 @@ func (r *kryoValues) primitive(class string) (Value, bool) {
 	case "int", "java.lang.Integer", "long", "java.lang.Long":
 		return integer(r.kryoInt("number")), true
 	case "short", "java.lang.Short":
-		return integer(r.big(2, "short")), true
+		return integer(r.fixed(2, "short")), true
 	case "byte", "java.lang.Byte":
 		return integer(r.big(1, "byte")), true
 	case "boolean", "java.lang.Boolean":
 		return boolValue(r.bool("boolean")), true
 	case "char", "java.lang.Character":
-		return textValue(string(appendUTF16(nil, []uint16{uint16(r.big(2, "char"))}))), true
+		return textValue(string(appendUTF16(nil, []uint16{uint16(r.fixed(2, "char"))}))), true
 	case "float", "java.lang.Float":
-		return Value{Form: Real32, N: int64(uint32(r.big(4, "float")))}, true
+		return Value{Form: Real32, N: int64(uint32(r.fixed(4, "float")))}, true
 	case "double", "java.lang.Double":
-		return Value{Form: Real64, N: r.big(8, "double")}, true
+		return Value{Form: Real64, N: r.fixed(8, "double")}, true
 	}
 	r.left.Values++
 	return Value{}, false

@@ -8,7 +8,7 @@ package serde
 //	      whether there are nulls, objects without a class. Else values
 //	map   varint size + 1 (0: null), values
 //
-// Sorted ones have their comparator behind the size.
+// Sorted ones and queues have their comparator behind the size.
 func (r *kryoValues) collection5(class string, list bool) Value {
 	n, sameClass := 0, false
 	if list {
@@ -23,7 +23,7 @@ func (r *kryoValues) collection5(class string, list bool) Value {
 	if !r.ok() || n == 0 {
 		return nullValue
 	}
-	if n--; class == "java.util.TreeSet" || class == "java.util.TreeMap" {
+	if n--; class == "java.util.TreeSet" || class == "java.util.TreeMap" || class == "java.util.PriorityQueue" {
 		r.comparator()
 	}
 	if !list {

@@ -40,7 +40,9 @@ func (r *kryoValues) single(class string) (Value, bool) {
 		return textValue(decoder.Text(host) + ":" + strconv.FormatUint(r.kryoVarint("port"), 10)), true
 	case "java.lang.Class":
 		name, _ := r.classOf()
-		r.u8("primitive")
+		if !r.k.kryo5 || !usesReferences(name) {
+			r.u8("primitive")
+		}
 		return textValue(decoder.Text(name)), true
 	}
 	return Value{}, false
@@ -120,10 +122,16 @@ func (r *kryoValues) collections(class string) (Value, bool) {
 	case "java.util.Collections$SingletonMap":
 		return r.kryoPairs(1, r.classAndObject, r.classAndObject), true
 	case "java.util.Arrays$ArrayList":
+		if r.k.kryo5 {
+			return r.collection5(class, true), true
+		}
 		return r.asList(sequence), true
 	case "java.util.PriorityQueue":
+		if r.k.kryo5 {
+			return r.collection5(class, true), true
+		}
 		r.comparator()
-		return sequence(r.length("size", 1)), r.ok()
+		return sequence(r.length("size", 1)), true
 	case "java.util.BitSet":
 		return r.bitSet(), true
 	}
@@ -183,7 +191,7 @@ func (r *kryoValues) bitSet() Value {
 	n := r.length("number of words", 1)
 	v := Value{Form: Sequence}
 	for w := 0; w < n && r.ok(); w++ {
-		word := uint64(r.big(8, "word"))
+		word := uint64(r.fixed(8, "word"))
 		for ; word != 0; word &= word - 1 {
 			if v.N++; r.left.Values <= 0 {
 				v.Cut = true
