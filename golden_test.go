@@ -10,8 +10,10 @@ import (
 )
 
 // fixture gives the directory of a committed snapshot (its about.txt says where
-// in its folder it is) and the flag that maps the absolute paths inside.
-func fixture(t *testing.T, name string) (dir, mapFlag string) {
+// in its folder it is) and the flags that map the absolute paths inside and say
+// where Flink saw it: predicted messages hold those paths, so that they are the
+// same wherever the repository is.
+func fixture(t *testing.T, name string) (dir string, flags []string) {
 	t.Helper()
 	home := filepath.Join("conformance", "testdata", name)
 	pattern := filepath.Join(home, "checkpoints", "*", "chk-*")
@@ -25,7 +27,11 @@ func fixture(t *testing.T, name string) (dir, mapFlag string) {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: %d snapshots, %v", pattern, len(found), err)
 	}
-	return found[0], "--map=file:/flink/" + name + "=" + home
+	inside, err := filepath.Rel(home, found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0], []string{"--map=file:/flink/" + name + "=" + home, "--source-uri=file:/flink/" + name + "/" + filepath.ToSlash(inside)}
 }
 
 // TestGolden compares what the commands print on snapshots of real Flink with
@@ -53,10 +59,10 @@ func TestGolden(t *testing.T) {
 		{"verify.json", func(dir string) []string { return []string{"verify", "--json", dir} }},
 	}
 	for _, name := range fixtures {
-		dir, mapFlag := fixture(t, name)
+		dir, flags := fixture(t, name)
 		for _, c := range commands {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
-				r := run(append(c.args(dir), mapFlag)...)
+				r := run(append(c.args(dir), flags...)...)
 				got := strings.ReplaceAll(r.out+r.errOut, store.FileURI(root), "file:/REPOSITORY")
 				compareGolden(t, filepath.Join("testdata", "golden", strings.ReplaceAll(name, "/", "-")+"."+c.name), got)
 			})
