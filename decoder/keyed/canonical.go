@@ -14,7 +14,8 @@ const endOfGroup = 0xFFFF
 // the flag in its first byte is cleared; that of a queue is key group and
 // element. In heap layout Key is the key alone, or the element of a queue.
 type Entry struct {
-	State int // id: the place in Header.States
+	State int   // id: the place in Header.States
+	Group int32 // number of the key group
 	// The first bytes, up to the cut, valid during the call. Namespace is nil in
 	// canonical layout and for queues.
 	Namespace, Key, Value []byte
@@ -42,6 +43,7 @@ func (s *Stream) walk(w *walker, i int) (end int64, err error) {
 		return 0, nil
 	}
 	span := s.Extent(i)
+	w.number = s.Start + int32(i)
 	w.c.reset(s.In, span, s.Header.Compressed, s.path(i))
 	if err := w.group(); err != nil {
 		return 0, err
@@ -61,6 +63,9 @@ type walker struct {
 	// segment is called behind the id of a segment; it may set c.tee to copy the
 	// entries.
 	segment func(id int) error
+	// done is called behind the last entry of a segment.
+	done   func(id int) error
+	number int32 // of the group
 }
 
 // group goes through one group.
@@ -81,7 +86,7 @@ func (w *walker) group() error {
 			}
 		}
 		for last := false; !last; {
-			e := Entry{State: id}
+			e := Entry{State: id, Group: w.number}
 			if last = w.read(&e); c.err != nil {
 				return c.err
 			}
@@ -92,6 +97,11 @@ func (w *walker) group() error {
 			}
 		}
 		c.tee = nil
+		if w.done != nil {
+			if err := w.done(id); err != nil {
+				return err
+			}
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package keyed
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,8 +15,12 @@ type heapWalker struct {
 	s     *Stream
 	cut   int
 	entry func(Entry) error
-	// copies: entries are not read where their end is known without.
+	// copies: entries are not read where their end is known without, but for a
+	// state of look.
 	copies bool
+	look   []func(Entry) bool
+	// raw is called with the bytes of each entry of a state of look.
+	raw func(id int, b []byte) error
 	// block is called behind the id of a block; it may set c.tee to copy what
 	// follows.
 	block func(id int) error
@@ -28,12 +31,14 @@ type heapWalker struct {
 	// blocked is called where the length of an entry is not known. It may go to
 	// the end of the group and give true, where that is enough.
 	blocked func(seen map[int]bool) bool
+	number  int32 // of the group
 }
 
 // group goes through group i. In a compressed stream a block whose entries have
 // no known length does not stop it: the first such error is given at the end.
 func (w *heapWalker) group(i int) (end int64, err error) {
 	c, span := &w.c, w.s.Extent(i)
+	w.number = w.s.Start + int32(i)
 	if w.s.Header.Version == 1 {
 		return 0, damage(w.s.In, span.Off, w.s.path(i), "a known layout", "the heap layout of Flink 1.2", serde.ErrOpaque)
 	}
@@ -107,7 +112,7 @@ func (w *heapWalker) one(seen map[int]bool) error {
 	if w.begin != nil && c.err == nil {
 		w.begin(id, n)
 	}
-	if w.copies && w.s.Header.Compressed {
+	if w.copies && w.s.Header.Compressed && (w.look == nil || w.look[id] == nil) {
 		c.toEnd()
 	} else if err := w.entries(id, n); err != nil {
 		return err
@@ -140,10 +145,8 @@ func (w *heapWalker) entries(id int, n int64) error {
 				}
 				break
 			}
-			if w.entry != nil {
-				if err := w.entry(w.entryAt(id, b[off:], ends)); err != nil {
-					return err
-				}
+			if err := w.give(id, b[off:], ends); err != nil {
+				return err
 			}
 			off += ends[2]
 			n--
@@ -154,6 +157,19 @@ func (w *heapWalker) entries(id int, n int64) error {
 		}
 	}
 	return c.err
+}
+
+// give calls what wants the entry at the start of b.
+func (w *heapWalker) give(id int, b []byte, ends [3]int) error {
+	if w.raw != nil && w.look[id] != nil {
+		if err := w.raw(id, b[:ends[2]]); err != nil {
+			return err
+		}
+	}
+	if w.entry != nil && (w.look == nil || w.look[id] != nil) {
+		return w.entry(w.entryAt(id, b, ends))
+	}
+	return nil
 }
 
 // lengths gives where namespace, key and value at the start of b end.
@@ -192,7 +208,7 @@ func (w *heapWalker) stuck(m *serde.StateMeta, off int, err error) error {
 func (w *heapWalker) entryAt(id int, b []byte, ends [3]int) Entry {
 	cut := func(p []byte) []byte { return p[:min(len(p), w.cut)] }
 	return Entry{
-		State: id, Namespace: cut(b[:ends[0]]), Key: cut(b[ends[0]:ends[1]]), Value: cut(b[ends[1]:ends[2]]),
+		State: id, Group: w.number, Namespace: cut(b[:ends[0]]), Key: cut(b[ends[0]:ends[1]]), Value: cut(b[ends[1]:ends[2]]),
 		KeyLen: int64(ends[1] - ends[0]), ValueLen: int64(ends[2] - ends[1]),
 	}
 }
@@ -222,56 +238,4 @@ func (c *source) count(what string) int32 {
 		c.fail(what+" of 0 or more", strconv.Itoa(int(n)), nil)
 	}
 	return n
-}
-
-// rewriteHeap writes the groups of a heap stream without what the plan takes
-// out and gives their offsets.
-func (s *Stream) rewriteHeap(out *output, p plan, removed []StateSize) ([]int64, error) {
-	w := &heapWalker{s: s, copies: true}
-	w.block = func(id int) error {
-		if p.drop[id] {
-			return nil
-		}
-		head := binary.BigEndian.AppendUint16(nil, uint16(p.place[id]))
-		if p.ids[id] < 0 {
-			head = append(head, 0, 0, 0, 0) // no entries
-		} else {
-			w.c.tee = out
-		}
-		_, err := out.Write(head)
-		return err
-	}
-	w.begin = func(id int, n int64) {
-		if p.ids[id] < 0 {
-			removed[id].Entries += n
-		}
-	}
-	w.finish = func(id int, bytes int64) {
-		if p.ids[id] < 0 {
-			removed[id].Bytes += bytes
-		}
-	}
-	w.blocked = func(seen map[int]bool) bool {
-		// What is left of the group is this block, or can be copied as it is where
-		// nothing in it changes.
-		for id := range p.ids {
-			if !seen[id] && (w.c.tee == nil || p.ids[id] != id) {
-				return false
-			}
-		}
-		w.c.err = nil
-		w.c.toEnd()
-		return w.c.err == nil
-	}
-	offsets := make([]int64, len(s.Offsets))
-	for i := range s.Offsets {
-		offsets[i] = out.n
-		if _, err := out.Write(binary.BigEndian.AppendUint32(nil, uint32(s.Start)+uint32(i))); err != nil {
-			return nil, err
-		}
-		if _, err := w.group(i); err != nil {
-			return nil, err
-		}
-	}
-	return offsets, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"slices"
+	"strconv"
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
@@ -16,6 +18,9 @@ type Edit struct {
 	Drop []string
 	// Cut are names of states whose entries go and whose records stay.
 	Cut []string
+	// Entries tells, by the name of a state, which of its entries go; it is asked
+	// for each in the order of the stream, with the whole of key and value.
+	Entries map[string]func(Entry) bool
 }
 
 // Rewritten is the stream that Rewrite wrote.
@@ -32,7 +37,7 @@ type Rewritten struct {
 //
 // A heap stream that is not compressed needs the end of every entry in front of
 // what changes in a group: the error wraps serde.ErrOpaque where a serializer
-// does not tell.
+// does not tell. Entries of a heap state go in two passes over a group.
 func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
 	out := newOutput(w, s.In.Size())
 	plan := s.plan(e)
@@ -91,15 +96,21 @@ func (o *output) Write(p []byte) (int, error) {
 
 // plan is what becomes of each state.
 type plan struct {
-	ids     []int  // new id, -1: its entries go
-	place   []int  // new id of the record
-	drop    []bool // its record goes
+	ids     []int              // new id, -1: its entries go
+	place   []int              // new id of the record
+	drop    []bool             // its record goes
+	goes    []func(Entry) bool // not nil: which of its entries go
 	records int
+}
+
+// filters tells whether single entries go.
+func (p *plan) filters() bool {
+	return slices.ContainsFunc(p.goes, func(f func(Entry) bool) bool { return f != nil })
 }
 
 func (s *Stream) plan(e Edit) plan {
 	n := len(s.Header.States)
-	p := plan{ids: make([]int, n), place: make([]int, n), drop: make([]bool, n)}
+	p := plan{ids: make([]int, n), place: make([]int, n), drop: make([]bool, n), goes: make([]func(Entry) bool, n)}
 	drop, cut := map[string]bool{}, map[string]bool{}
 	for _, n := range e.Drop {
 		drop[n] = true
@@ -114,6 +125,8 @@ func (s *Stream) plan(e Edit) plan {
 		}
 		if drop[m.Name] || cut[m.Name] {
 			p.ids[i] = -1
+		} else {
+			p.goes[i] = e.Entries[m.Name]
 		}
 	}
 	return p
@@ -122,22 +135,86 @@ func (s *Stream) plan(e Edit) plan {
 // copier is a walker that copies the segments that stay.
 func (s *Stream) copier(out *output, p plan, removed []StateSize) *walker {
 	w := &walker{states: len(p.ids)}
+	if p.filters() {
+		w.cut = maxEntry
+	}
+	var part *segment // of a state whose entries are looked at
 	w.segment = func(id int) error {
-		if p.ids[id] < 0 {
+		if part = nil; p.ids[id] < 0 {
 			removed[id].Bytes += 2
 			return nil
 		}
+		head := binary.BigEndian.AppendUint16(nil, uint16(p.ids[id]))
+		if p.goes[id] != nil {
+			part = &segment{out: out, held: head, goes: p.goes[id]}
+			return nil
+		}
 		w.c.tee = out
-		_, err := out.Write(binary.BigEndian.AppendUint16(nil, uint16(p.ids[id])))
+		_, err := out.Write(head)
 		return err
 	}
 	w.entry = func(e Entry) error {
-		if p.ids[e.State] < 0 {
+		gone := p.ids[e.State] < 0
+		if part != nil {
+			if e.KeyLen > maxEntry || e.ValueLen > maxEntry {
+				w.c.fail("an entry of at most 1 GiB", strconv.FormatInt(e.KeyLen+e.ValueLen, 10)+" bytes", nil)
+				return w.c.err
+			}
+			if gone = part.goes(e); !gone {
+				return part.add(e)
+			}
+		}
+		if gone {
 			removed[e.State].add(e)
 		}
 		return nil
 	}
+	w.done = func(id int) error {
+		if part == nil {
+			return nil
+		}
+		if part.key == 0 {
+			removed[id].Bytes += 2
+		}
+		return part.end()
+	}
 	return w
+}
+
+// maxEntry is the longest key or value of an entry that is looked at.
+const maxEntry = 1 << 30
+
+// segment writes those entries of a segment that stay. The last one has a flag,
+// so one is held back.
+type segment struct {
+	out  *output
+	goes func(Entry) bool
+	held []byte // an entry, at first with the id before it
+	key  int    // place of the key in held, 0: no entry yet
+}
+
+func (g *segment) add(e Entry) error {
+	if g.key > 0 {
+		if _, err := g.out.Write(g.held); err != nil {
+			return err
+		}
+		g.held = g.held[:0]
+	}
+	g.held = binary.BigEndian.AppendUint32(g.held, uint32(len(e.Key)))
+	g.key = len(g.held)
+	g.held = append(g.held, e.Key...)
+	g.held = binary.BigEndian.AppendUint32(g.held, uint32(len(e.Value)))
+	g.held = append(g.held, e.Value...)
+	return nil
+}
+
+func (g *segment) end() error {
+	if g.key == 0 {
+		return nil
+	}
+	g.held[g.key] |= 0x80
+	_, err := g.out.Write(g.held)
+	return err
 }
 
 // writeHeader writes the header with the records that stay and without
