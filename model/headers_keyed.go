@@ -46,6 +46,9 @@ func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error {
 	at := opKind{j.op, j.kind}
 	s.known.makeMaps()
 	s.known.layouts[at] = layout
+	if s.known.keys[at].t == nil {
+		s.known.keys[at] = keySerializer{h.Key, h.Compressed}
+	}
 	for i := range h.States {
 		s.known.addName(at, &h.States[i])
 	}
@@ -103,7 +106,7 @@ func (s *Snapshot) changelogHeader(ctx context.Context, h *metadata.ChangelogHan
 			return head, l, err
 		}
 		if head != nil {
-			out.States, layout = append(out.States, head.States...), l
+			out.States, layout, out.Key = append(out.States, head.States...), l, head.Key
 		}
 	}
 	var log keyed.ChangeLog

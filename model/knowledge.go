@@ -23,6 +23,7 @@ type knowledge struct {
 	mu      sync.RWMutex
 	names   map[opKind][]KeyedName
 	layouts map[opKind]KeyedLayout
+	keys    map[opKind]keySerializer
 	counted map[opSub]bool // subtasks whose keyed streams are counted
 	counts  map[cellName]Counted
 	// whole holds the operators and kinds whose names are all counted in all subtasks.
@@ -39,10 +40,18 @@ type knowledge struct {
 func (k *knowledge) makeMaps() {
 	if k.names == nil {
 		k.names, k.layouts = map[opKind][]KeyedName{}, map[opKind]KeyedLayout{}
+		k.keys = map[opKind]keySerializer{}
 		k.counts, k.counted = map[cellName]Counted{}, map[opSub]bool{}
 		k.records, k.compressed = map[int32]map[string]StateRecord{}, map[opSub]bool{}
 		k.mapEntries = map[opName]int64{}
 	}
+}
+
+// keySerializer is the serializer of an operator's keys, and whether its streams
+// are compressed.
+type keySerializer struct {
+	t          *serde.Snapshot
+	compressed bool
 }
 
 type opSub struct{ op, sub int32 }
@@ -80,4 +89,20 @@ func (s *Snapshot) allCounted(op int, k Kind) bool {
 	s.known.mu.RLock()
 	defer s.known.mu.RUnlock()
 	return s.known.whole[opKind{int32(op), k}]
+}
+
+// KeySerializer is the serializer of the keys of an operator, after ReadHeaders,
+// or nil.
+func (s *Snapshot) KeySerializer(op int) *serde.Snapshot {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.keys[opKind{int32(op), KindKeyed}].t
+}
+
+// KeyedCompressed reports whether the keyed streams of an operator were written
+// with snapshot compression, as far as headers were read.
+func (s *Snapshot) KeyedCompressed(op int) bool {
+	s.known.mu.RLock()
+	defer s.known.mu.RUnlock()
+	return s.known.keys[opKind{int32(op), KindKeyed}].compressed
 }

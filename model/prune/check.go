@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"chkscope/decoder"
+	"chkscope/decoder/serde"
 	"chkscope/model"
 )
 
@@ -47,8 +48,10 @@ func (w *work) checkNamedMark(bad *refusals, g model.Target) {
 		}
 		for sub := range subs {
 			rule, why := keyedNameRefusal(w.removal.src.Operators[k.op].Subtasks[sub].State.ManagedKeyed)
-			if why == "" && w.snap.KeyedLayout(k.op, model.KindKeyed) == model.LayoutHeap {
-				rule, why = "heap-name", heapNameSentence
+			if why == "" && w.snap.KeyedLayout(k.op, model.KindKeyed) == model.LayoutHeap && !w.snap.KeyedCompressed(k.op) {
+				if bad := serde.Unreadable(w.snap.KeySerializer(k.op)); bad != "" {
+					rule, why = "heap-name", "a heap snapshot records no lengths, and nothing tells the end of its keys ("+bad+"); drop the operator's keyed state as a whole"
+				}
 			}
 			if why != "" {
 				bad.add(rule, g.Selector(), decoder.Text(k.name)+": "+why, "")

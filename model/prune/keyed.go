@@ -14,6 +14,7 @@ import (
 	"chkscope/decoder"
 	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
 	"chkscope/model"
 )
 
@@ -42,6 +43,7 @@ func (w *work) resolveNamed(ctx context.Context, bad *refusals, keepHeaders bool
 func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHeaders bool) error {
 	r := w.removal
 	found := map[string]bool{}
+	var tries []place // heap streams that are to be rewritten
 	for _, sub := range r.keyedSubs(op) {
 		at := place{op, sub}
 		h, err := w.keyedNames(ctx, r.src.Operators[op].Subtasks[sub].State.ManagedKeyed)
@@ -69,10 +71,55 @@ func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHe
 			bad.add("keep-headers", r.namedSelector(namedKey{op, hit[0]}), "a named keyed state goes only by rewriting its streams, which --keep-headers rules out", "")
 		default:
 			r.rewriteKeyed[at] = true
+			if h.try {
+				tries = append(tries, at)
+			}
 		}
 	}
 	w.checkNamed(bad, op, found)
+	return w.tryHeap(ctx, bad, op, tries)
+}
+
+// tryHeap rewrites the heap streams of an operator to nowhere: only that tells
+// whether every value in front of what changes has a known end. Where the names
+// cannot be dropped they may still be emptied, so that no id behind them
+// changes.
+func (w *work) tryHeap(ctx context.Context, bad *refusals, op int, tries []place) error {
+	var why error
+	for _, cut := range []bool{false, true} {
+		w.removal.cutNames[op] = cut
+		why = each(ctx, tries, func(ctx context.Context, at place) error {
+			_, err := w.rewriteKeyedTo(ctx, at, io.Discard)
+			return err
+		})
+		if !errors.Is(why, serde.ErrOpaque) {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if why == nil {
+		return nil
+	}
+	rule, sentence := "unreadable", fmt.Sprintf("its keyed state cannot be read: %v", why)
+	if errors.Is(why, serde.ErrOpaque) {
+		rule, sentence = "heap-name", fmt.Sprintf("a heap snapshot records no lengths, and %s: what is behind it cannot be told apart; drop the operator's keyed state as a whole", blocking(why))
+	}
+	for k := range w.removal.named {
+		if k.op == op {
+			bad.add(rule, w.removal.namedSelector(k), sentence, "")
+		}
+	}
 	return nil
+}
+
+// blocking tells which value has no known end.
+func blocking(err error) string {
+	if d := (*decoder.Error)(nil); errors.As(err, &d) {
+		return fmt.Sprintf("nothing tells the end of %s (%s; %s at %d)", d.Expected, d.Found, d.Path, d.Offset)
+	}
+	return err.Error()
 }
 
 // checkNamed refuses names that no stream has, and those that would be
@@ -110,7 +157,7 @@ func (r *removal) namedIn(at place) map[string]bool {
 	return out
 }
 
-// rewrites tells whether canonical streams of an operator are rewritten.
+// rewrites tells whether keyed streams of an operator are rewritten.
 func (r *removal) rewrites(op int) bool {
 	for at := range r.rewriteKeyed {
 		if at.op == op {
@@ -136,6 +183,7 @@ func (r *removal) keyedSubs(op int) []int {
 type keyedHeader struct {
 	names []string
 	all   bool // there are no others
+	try   bool // only rewriting tells whether a name can go
 	// rule and why tell, where not "", that no single name can go.
 	rule, why string
 }
@@ -154,9 +202,7 @@ func (w *work) keyedNames(ctx context.Context, h *metadata.KeyedHandle) (keyedHe
 		if err != nil {
 			return out, err
 		}
-		if s.Layout == keyed.Heap {
-			out.rule, out.why = "heap-name", heapNameSentence
-		}
+		out.try = s.Layout == keyed.Heap && !s.Header.Compressed && !certain(s.Header)
 		out.names = namesOf(s.Header)
 	case h.Incr != nil:
 		in, err := w.openSource(ctx, &h.Incr.Meta)
@@ -190,7 +236,20 @@ func namesOf(h *keyed.Header) []string {
 	return out
 }
 
-const heapNameSentence = "a heap snapshot records no lengths: one of several states cannot be cut out without reading every value; drop the operator's keyed state as a whole"
+// certain tells whether all values behind a header have known ends.
+func certain(h *keyed.Header) bool {
+	if !serde.Certain(h.Key) {
+		return false
+	}
+	for i := range h.States {
+		for _, k := range h.States[i].Serializers {
+			if !serde.Certain(k.Type) {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // keyedNameRefusal tells why one of several named states inside a keyed handle
 // cannot go, as far as the handle's type tells.
@@ -204,7 +263,31 @@ func keyedNameRefusal(h *metadata.KeyedHandle) (rule, why string) {
 	return "", ""
 }
 
-// rewriteKeyedStreams takes named states out of canonical streams.
+// keyedEdit is what goes of a keyed stream.
+func (r *removal) keyedEdit(at place) keyed.Edit {
+	names := slices.Sorted(maps.Keys(r.namedIn(at)))
+	if r.cutNames[at.op] {
+		return keyed.Edit{Cut: names}
+	}
+	return keyed.Edit{Drop: names}
+}
+
+// rewriteKeyedTo writes a keyed stream of the source without what goes.
+func (w *work) rewriteKeyedTo(ctx context.Context, at place, to io.Writer) (*keyed.Rewritten, error) {
+	src := w.removal.src.Operators[at.op].Subtasks[at.sub].State.ManagedKeyed
+	in, err := w.openSource(ctx, innerStream(&src.Groups.Stream))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	s, err := keyed.Open(in, w.snap.Meta.In, src.Type, src.Groups, nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.Rewrite(&cancelled{ctx, to}, w.removal.keyedEdit(at))
+}
+
+// rewriteKeyedStreams takes named states out of keyed streams.
 func (w *work) rewriteKeyedStreams(ctx context.Context) error {
 	for i, from := range w.out.from {
 		for k, sub := range from.subs {
@@ -220,19 +303,9 @@ func (w *work) rewriteKeyedStreams(ctx context.Context) error {
 }
 
 func (w *work) rewriteKeyedStream(ctx context.Context, at place, src, out *metadata.KeyedHandle) error {
-	drop := slices.Sorted(maps.Keys(w.removal.namedIn(at)))
 	stream, inner := &out.Groups.Stream, innerStream(&src.Groups.Stream)
 	write := func(ctx context.Context, to io.Writer) (int64, error) {
-		in, err := w.openSource(ctx, inner)
-		if err != nil {
-			return 0, err
-		}
-		defer in.Close()
-		s, err := keyed.Open(in, w.snap.Meta.In, src.Type, src.Groups, nil)
-		if err != nil {
-			return 0, err
-		}
-		res, err := s.Rewrite(&cancelled{ctx, to}, keyed.Edit{Drop: drop})
+		res, err := w.rewriteKeyedTo(ctx, at, to)
 		if err != nil {
 			return 0, err
 		}
@@ -240,7 +313,7 @@ func (w *work) rewriteKeyedStream(ctx context.Context, at place, src, out *metad
 		return res.Size, nil
 	}
 	if out.HandleID != "" {
-		out.HandleID = derivedID(out.HandleID, drop)
+		out.HandleID = derivedID(out.HandleID, slices.Sorted(maps.Keys(w.removal.namedIn(at))))
 	}
 	if p, isFile := w.layout.locate.part(inner); isFile {
 		job := &rewriteJob{part: p, name: w.layout.names.name(partName(p)), size: -1, write: write}

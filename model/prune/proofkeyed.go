@@ -1,10 +1,7 @@
 package prune
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"hash"
 
 	"chkscope/decoder"
 	"chkscope/decoder/keyed"
@@ -12,7 +9,7 @@ import (
 	"chkscope/decoder/serde"
 )
 
-// rewrittenKeyed compares a canonical stream with what was made of it: a node
+// rewrittenKeyed compares a keyed stream with what was made of it: a node
 // for each state of its header.
 func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 	what = c.where + ": " + what
@@ -34,35 +31,36 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 	if err != nil {
 		return err
 	}
-	// The type 7 says that the new stream is canonical; it was found out for the
-	// source, and a stream that lost all its zero offsets would not tell.
+	// The layout was found out for the source; a stream that lost all its zero
+	// offsets would not tell. Type 7 asks for no look.
 	out, err := keyed.Open(y, c.p.out.In, metadata.TypeSavepoint, b.Groups, nil)
 	if err != nil {
 		return err
 	}
-	gone := c.p.r.namedIn(c.at)
+	out.Layout = src.Layout
+	e := c.p.r.keyedEdit(c.at)
+	dropped := map[string]bool{}
+	for _, n := range e.Drop {
+		dropped[n] = true
+	}
 	before := c.p.count
-	if err := c.sameRecords(what, src.In, kept(src.Header.States, gone), out.In, out.Header.States); err != nil {
+	if err := c.sameRecords(what, src.In, kept(src.Header.States, dropped), out.In, out.Header.States); err != nil {
 		return err
 	}
 	if err := c.sameKeySerializer(what, src, out); err != nil {
 		return err
 	}
-	sums, err := contents(src)
+	states, err := keyed.Compare(src, out, e)
 	if err != nil {
 		return err
 	}
-	outSums, err := contents(out)
-	if err != nil {
-		return err
-	}
+	gone := c.p.r.namedIn(c.at)
 	for i := range src.Header.States {
 		name := src.Header.States[i].Name
-		k := out.Header.State(name)
 		switch {
 		case gone[name]:
-			c.p.gone(k >= 0, fmt.Sprintf("%s %s", what, decoder.Text(name)))
-		case k < 0 || sums[i] != outSums[k]:
+			c.p.gone(!states[i].Same, fmt.Sprintf("%s %s", what, decoder.Text(name)))
+		case !states[i].Same:
 			c.p.wrong("%s %s differs", what, decoder.Text(name))
 			c.p.node(before)
 		default:
@@ -116,40 +114,4 @@ func (c *cell) sameRecords(what string, x decoder.Input, a []serde.StateMeta, y 
 		}
 	}
 	return nil
-}
-
-// entryCut is the longest key or value that is held.
-const entryCut = 1 << 30
-
-// contents sums the entries of each state of a canonical stream, by id: key
-// groups, keys and values in their order.
-func contents(s *keyed.Stream) (map[int][32]byte, error) {
-	hashes := make([]hash.Hash, len(s.Header.States))
-	for i := range hashes {
-		hashes[i] = sha256.New()
-	}
-	var head [20]byte
-	for g := range s.Groups() {
-		_, err := s.Walk(g, entryCut, func(e keyed.Entry) error {
-			if e.KeyLen > entryCut || e.ValueLen > entryCut {
-				return fmt.Errorf("%s: key group %d: an entry is too long to be compared", s.In.Name(), int(s.Start)+g)
-			}
-			binary.BigEndian.PutUint32(head[:], uint32(s.Start)+uint32(g))
-			binary.BigEndian.PutUint64(head[4:], uint64(e.KeyLen))
-			binary.BigEndian.PutUint64(head[12:], uint64(e.ValueLen))
-			h := hashes[e.State]
-			h.Write(head[:])
-			h.Write(e.Key)
-			h.Write(e.Value)
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	out := map[int][32]byte{}
-	for i, h := range hashes {
-		out[i] = [32]byte(h.Sum(nil))
-	}
-	return out, nil
 }

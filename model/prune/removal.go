@@ -21,7 +21,8 @@ type removal struct {
 	keyed        map[place]bool // managed keyed handles
 	rawKeyed     map[place]bool
 	named        map[namedKey]map[int]bool // names of keyed states, and the subtasks in which they go
-	rewriteKeyed map[place]bool            // canonical streams that lose names
+	rewriteKeyed map[place]bool            // keyed streams that lose names
+	cutNames     map[int]bool              // operators whose names are emptied, as they cannot leave the headers
 	states       map[stateKey]*stateRemoval
 	inFlight     bool // all of the checkpoint
 }
@@ -78,7 +79,7 @@ func compile(src *metadata.Checkpoint, targets []model.Target) (*removal, error)
 	r := &removal{
 		src: src, masters: map[int]bool{}, operators: map[int]bool{}, coordinators: map[int]bool{},
 		subtasks: map[place]bool{}, keyed: map[place]bool{}, rawKeyed: map[place]bool{},
-		named: map[namedKey]map[int]bool{}, rewriteKeyed: map[place]bool{}, states: map[stateKey]*stateRemoval{},
+		named: map[namedKey]map[int]bool{}, rewriteKeyed: map[place]bool{}, cutNames: map[int]bool{}, states: map[stateKey]*stateRemoval{},
 	}
 	var bad refusals
 	for _, g := range targets {

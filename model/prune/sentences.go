@@ -117,6 +117,9 @@ func (w *work) countEntries(g model.Target) int64 {
 
 // headerWord tells whether the headers of streams lose a name.
 func (w *work) headerWord(p *Plan, g model.Target) string {
+	if g.Kind == model.KindKeyed && g.Class == model.ClassState && !g.Whole {
+		return w.keyedHeaderWord(g)
+	}
 	if g.Class != model.ClassState || g.Kind != model.KindOperator || g.Entries != model.AllEntries {
 		return ""
 	}
@@ -133,7 +136,25 @@ func (w *work) headerWord(p *Plan, g model.Target) string {
 	return "dropped"
 }
 
+func (w *work) keyedHeaderWord(g model.Target) string {
+	for k := range w.removal.named {
+		if w.removal.src.Operators[k.op].ID != g.Op || k.name != g.Name || !w.removal.rewrites(k.op) {
+			continue
+		}
+		if w.removal.cutNames[k.op] {
+			return "kept"
+		}
+		return "dropped"
+	}
+	return ""
+}
+
 func (w *work) headerWarnings(p *Plan) {
+	for op := range w.removal.src.Operators {
+		if w.removal.cutNames[op] && w.removal.rewrites(op) {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("Keyed state of %s: header: kept. Values with no known ends stand behind what goes, so the names stay in the headers, without entries; their serializers must still load.", describe(&w.removal.src.Operators[op])))
+		}
+	}
 	if p.KeepHeaders {
 		for _, k := range w.completeStates() {
 			p.Flink = append(p.Flink, fmt.Sprintf("%s: header: kept. Flink restores the name with no elements, writes it into every later snapshot, and its serializer must still load.", decoder.Text(k.name)))
