@@ -26,6 +26,9 @@ func Apply(ctx context.Context, p *Plan, ws model.WriteStore, progress func(Prog
 	if p.work == nil {
 		return nil, errors.New("a loaded plan is built again before it is applied")
 	}
+	if p.Destination == "" {
+		return nil, refuse("no-destination", "", "the plan has no destination yet", "")
+	}
 	if err := checkDestination(p.work.snap.Dir, p.Destination); err != nil {
 		return nil, err
 	}

@@ -104,3 +104,35 @@ func BenchmarkDropIncident(b *testing.B) {
 		s.Close()
 	}
 }
+
+// BenchmarkManyStates plans the removal of every named state of 1,500 operators
+// with 100 subtasks each: 750,000 cells.
+func BenchmarkManyStates(b *testing.B) {
+	m := &made{dir: filepath.Join(scratch(b), "chk-1"), meta: metadata.Checkpoint{Version: 3, ID: 1}}
+	for op := range 1500 {
+		var subs []*metadata.SubtaskState
+		for sub := range 100 {
+			h := metadata.StreamHandle{Type: metadata.TypeFile, Name: fmt.Sprintf("file:/nowhere/%d-%d", op, sub), Size: 100}
+			st := raw(h)
+			for k := range 5 {
+				st.RawOperator.States = append(st.RawOperator.States, metadata.OperatorState{Name: fmt.Sprint("state-", k), Offsets: metadata.NewOffsets([]int64{int64(k)})})
+			}
+			subs = append(subs, st)
+		}
+		m.operator(0, subs...)
+		m.meta.Operators[op].ID[1], m.meta.Operators[op].ID[2] = byte(op), byte(op>>8)
+	}
+	s, tree := m.open(b, model.Options{})
+	var targets []model.Target
+	for i := range s.Meta.Operators {
+		for k := range 5 {
+			targets = append(targets, model.StateTarget(s.Meta.Operators[i].ID, model.KindRawOperator, fmt.Sprint("state-", k)))
+		}
+	}
+	b.ResetTimer()
+	for range b.N {
+		if _, err := prune.Build(context.Background(), s, tree, prune.Request{Targets: targets, Copy: prune.CopyReference}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

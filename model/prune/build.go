@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"chkscope/decoder/metadata"
 	"chkscope/model"
@@ -30,6 +31,7 @@ type work struct {
 // of streams, elements where duplicates go. What cannot be done, or must not be
 // done without a flag, is a *Refusal with all reasons.
 func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (*Plan, error) {
+	req.Destination = strings.TrimRight(req.Destination, "/")
 	if err := checkSource(s, req); err != nil {
 		return nil, err
 	}

@@ -222,11 +222,11 @@ func Rebuild(ctx context.Context, s *model.Snapshot, t *model.Tree, p *Plan, des
 	}
 	req := p.Request()
 	for _, sel := range p.Drop {
-		g, err := s.Select(t, sel)
+		g, err := model.ParseTarget(sel)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the plan's drop list: %w", err)
 		}
-		req.Targets = append(req.Targets, g...)
+		req.Targets = append(req.Targets, g)
 	}
 	if destination != "" {
 		req.Destination = destination

@@ -155,3 +155,26 @@ func TestProofSeesOneBit(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanOfEveryTarget: what a plan file holds of a target gives it back.
+func TestPlanOfEveryTarget(t *testing.T) {
+	for _, path := range metadataBelow(t, filepath.Join(repository(t), "conformance", "testdata")) {
+		s, tree := open(t, path)
+		tree, err := s.ReadHeaders(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var targets []model.Target
+		for n := model.Node(1); int(n) < tree.Len(); n++ {
+			targets = append(targets, tree.Target(n, s.Meta.Operators))
+		}
+		for _, list := range removalsOf(s) {
+			targets = append(targets, list...)
+		}
+		for _, g := range targets {
+			if got, err := model.ParseTarget(g.Selector()); err != nil || got != g {
+				t.Errorf("%s: %s came back as %+v, was %+v: %v", path, g.Selector(), got, g, err)
+			}
+		}
+	}
+}

@@ -200,19 +200,26 @@ func (w *work) flinkSentences(p *Plan) {
 	r := w.removal
 	for i := range r.src.Operators {
 		op := &r.src.Operators[i]
-		switch {
-		case r.operators[i]:
+		if r.operators[i] {
 			p.Flink = append(p.Flink, describe(op)+" starts without state; a job that lacks it restores without --allowNonRestoredState.")
 			p.Losses = append(p.Losses, describe(op)+": all of its state.")
-		case w.losesKeyed(i):
+			continue
+		}
+		if n := w.subtasksGone(i); n > 0 {
+			p.Losses = append(p.Losses, fmt.Sprintf("%s: all state of %d of its %d subtasks.", describe(op), n, len(op.Subtasks)))
+		}
+		if w.losesKeyed(i) {
 			p.Losses = append(p.Losses, describe(op)+": the keyed state that goes; keys start without it.")
+		}
+		if losesAny(r.rawKeyed, i) {
+			p.Losses = append(p.Losses, describe(op)+": raw keyed state; timers in it never fire.")
 		}
 	}
 	if r.inFlight {
 		p.Losses = append(p.Losses, fmt.Sprintf("All in-flight data: the records that were under way in %d channels are lost.", w.channelCount()))
 	}
 	for _, k := range w.completeStates() {
-		p.Flink = append(p.Flink, fmt.Sprintf("%s of %s comes back empty.", decoder.Text(k.name), describe(&r.src.Operators[k.op])))
+		p.Flink = append(p.Flink, fmt.Sprintf("%s of %s is gone; where the job still registers it, it starts empty.", decoder.Text(k.name), describe(&r.src.Operators[k.op])))
 	}
 	for i := range r.src.Masters {
 		if r.masters[i] {
@@ -221,16 +228,27 @@ func (w *work) flinkSentences(p *Plan) {
 	}
 }
 
-func (w *work) losesKeyed(op int) bool {
-	if w.removal.rewrites(op) {
-		return true
+func (w *work) subtasksGone(op int) int {
+	n := 0
+	for at := range w.removal.subtasks {
+		if at.op == op {
+			n++
+		}
 	}
-	for at := range w.removal.keyed {
+	return n
+}
+
+func losesAny(gone map[place]bool, op int) bool {
+	for at := range gone {
 		if at.op == op {
 			return true
 		}
 	}
 	return false
+}
+
+func (w *work) losesKeyed(op int) bool {
+	return w.removal.rewrites(op) || losesAny(w.removal.keyed, op)
 }
 
 func (w *work) channelCount() int {

@@ -47,7 +47,7 @@ func (m *made) operator(id byte, states ...*metadata.SubtaskState) metadata.Oper
 	return op.ID
 }
 
-func (m *made) open(t *testing.T, opt model.Options) (*model.Snapshot, *model.Tree) {
+func (m *made) open(t testing.TB, opt model.Options) (*model.Snapshot, *model.Tree) {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := metadata.Encode(&b, &m.meta); err != nil {
