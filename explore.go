@@ -22,7 +22,7 @@ func (p *program) explorer(st model.WriteStore, uri string) (ui.Config, error) {
 	}
 	return ui.Config{
 		Store: st, URI: uri, Options: opt,
-		Color: p.flags.color, ASCII: p.flags.ascii, ReadOnly: p.flags.readOnly, Getenv: p.getenv,
+		Color: p.flags.color, ASCII: p.flags.ascii, ReadOnly: p.flags.readOnly, Getenv: p.getenv, Log: p.note,
 	}, nil
 }
 

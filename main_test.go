@@ -336,3 +336,15 @@ func TestLogAndSecrets(t *testing.T) {
 	}
 	run("report", "--log", filepath.Join(dir, "none", "log"), dir).wantCode(t, exitUsage)
 }
+
+// TestMapHint: a checkpoint whose absolute paths name another place is told how
+// to be read.
+func TestMapHint(t *testing.T) {
+	dir, _ := fixture(t, "v4-rocks-incremental")
+	for _, command := range []string{"report", "verify"} {
+		r := run(command, dir).wantCode(t, exitFindings).wantErr(t, "--map 'file:/flink/v4-rocks-incremental/checkpoints=")
+		_, rest, _ := strings.Cut(r.errOut, "--map '")
+		hint, _, _ := strings.Cut(rest, "'")
+		run(command, dir, "--map", hint).wantCode(t, exitOK)
+	}
+}

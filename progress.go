@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"chkscope/model"
@@ -53,7 +54,7 @@ func progressLine(what, unit string, done, all int64, took time.Duration) string
 		if unit == "B" {
 			return model.FormatSize(n)
 		}
-		return model.FormatCount(n) + " " + unit
+		return strings.TrimRight(model.FormatCount(n)+" "+unit, " ")
 	}
 	rate := float64(done) / took.Seconds()
 	line := fmt.Sprintf("%s: %s of %s, %s/s", what, amount(done), amount(all), amount(int64(rate)))

@@ -84,6 +84,7 @@ func (p *program) report(ctx context.Context, s *snapshot, fail failOn) error {
 		s.Close()
 		return err
 	}
+	p.sayMapFor(ctx, s, found)
 	if err := s.end(); err != nil {
 		return err
 	}

@@ -69,6 +69,12 @@ func (p *program) verify(ctx context.Context, uri string) error {
 		s.Close()
 		return err
 	}
+	for _, x := range doc.Problems {
+		if x.Rule == "missing-file" {
+			p.sayMap(ctx, s, *x.File)
+			break
+		}
+	}
 	if err := s.end(); err != nil {
 		return err
 	}

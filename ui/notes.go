@@ -58,11 +58,14 @@ func age(d time.Duration) string {
 }
 
 // say puts a notice on the status line and into the log.
-func (a *App) say(format string, args ...any) {
-	a.notes.add(note{a.now(), levelInfo, clean(fmt.Sprintf(format, args...))})
-}
+func (a *App) say(format string, args ...any) { a.note(levelInfo, fmt.Sprintf(format, args...)) }
 
 // fail puts an error there.
-func (a *App) fail(format string, args ...any) {
-	a.notes.add(note{a.now(), levelError, clean(fmt.Sprintf(format, args...))})
+func (a *App) fail(format string, args ...any) { a.note(levelError, fmt.Sprintf(format, args...)) }
+
+func (a *App) note(l level, text string) {
+	a.notes.add(note{a.now(), l, clean(text)})
+	if a.cfg.Log != nil {
+		a.cfg.Log(text)
+	}
 }

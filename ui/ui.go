@@ -44,6 +44,8 @@ type Config struct {
 
 	In  io.Reader // nil: the terminal
 	Out io.Writer // nil: standard output
+	// Log is told every notice and error (--log); nil is not told.
+	Log func(text string)
 	// Getenv is os.Getenv where nil.
 	Getenv func(string) string
 }
