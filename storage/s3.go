@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -27,7 +28,13 @@ import (
 // SSO cache, web identity, a container's or an instance's role; region, endpoint
 // and CA bundle (AWS_CA_BUNDLE) from the environment or the profile.
 type S3Options struct {
-	Endpoint  string // --s3-endpoint: URL or host:port of another S3 store; plain http where the host is this machine or where it says so
+	// Endpoint (--s3-endpoint) is the URL or host:port of another S3 store; plain
+	// http where the host is this machine or where it says so. Tested with
+	// versitygw. Google Cloud Storage (https://storage.googleapis.com, HMAC keys) is
+	// not tested: reading and listing use nothing that it documents differently; it
+	// documents If-None-Match for reading only, so another writer of the same
+	// destination at the same time may not be noticed there.
+	Endpoint  string
 	Region    string // --s3-region; "" asks the environment, then the bucket
 	PathStyle bool   // --s3-path-style: bucket in the path and not in the host name
 	Profile   string // --s3-profile
@@ -84,6 +91,9 @@ type s3Store struct {
 	credentials *rememberedCredentials // nil: anonymous
 	clients     map[string]*s3.Client  // by region
 	regions     map[string]string      // by bucket, where it was found out
+	// unconditional: the server does not implement If-None-Match. Then what is
+	// left is to look whether the object is there before it is written.
+	unconditional bool
 }
 
 // client gives the client for bucket.
@@ -148,6 +158,7 @@ func (s *s3Store) newClient(region string) *s3.Client {
 	return s3.NewFromConfig(*s.config, func(o *s3.Options) {
 		o.Region = region
 		o.HTTPClient = &meteredClient{o.HTTPClient, s.meter}
+		o.HTTPSignerV4 = &plainSigner{o.HTTPSignerV4}
 		o.DisableLogOutputChecksumValidationSkipped = true
 		// Checksums are sent by ourselves, in a header: other stores than AWS
 		// refuse the trailing ones of the SDK.
@@ -205,6 +216,15 @@ func (r *tellingRetryer) RetryDelay(attempt int, err error) (time.Duration, erro
 	return r.Standard.RetryDelay(attempt, err)
 }
 
+// plainSigner leaves Accept-Encoding unsigned, as the AWS CLI does: Google's
+// servers and other proxies change it on the way, and the signature with it.
+type plainSigner struct{ s3.HTTPSignerV4 }
+
+func (p *plainSigner) SignHTTP(ctx context.Context, c aws.Credentials, r *http.Request, hash, service, region string, at time.Time, opts ...func(*v4.SignerOptions)) error {
+	r.Header.Del("Accept-Encoding")
+	return p.HTTPSignerV4.SignHTTP(ctx, c, r, hash, service, region, at, opts...)
+}
+
 // do runs one call of the SDK. A bucket in another region and credentials that
 // have expired are put right once; what fails then becomes a sentence.
 func (s *s3Store) do(ctx context.Context, op, uri string, f func(context.Context, *s3.Client) error) error {
@@ -239,6 +259,12 @@ func (s *s3Store) repair(ctx context.Context, bucket string, c *s3.Client, err e
 		return true
 	}
 	switch errorCode(err) {
+	case "NotImplemented":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		again := !s.unconditional
+		s.unconditional = true
+		return again
 	case "ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired":
 		// A file or a cache may hold newer ones meanwhile.
 		s.mu.Lock()

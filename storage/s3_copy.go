@@ -89,10 +89,15 @@ func (c *copySource) header() *string {
 func (u *upload) copyWhole(from *copySource, progress func(int64)) (store.Sum, error) {
 	o, sum := u.s.o, store.Sum{Size: from.size, NoCRC: true}
 	err := u.call("copy", func(ctx context.Context, c *s3.Client) error {
+		// There are servers that know If-None-Match of a PUT but not of a copy.
 		if err := u.refuseExisting(ctx, c); err != nil {
 			return err
 		}
-		out, err := c.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &u.at.bucket, Key: &u.at.key, IfNoneMatch: aws.String("*"),
+		condition, err := u.condition(ctx, c)
+		if err != nil {
+			return err
+		}
+		out, err := c.CopyObject(ctx, &s3.CopyObjectInput{Bucket: &u.at.bucket, Key: &u.at.key, IfNoneMatch: condition,
 			CopySource: from.header(), CopySourceIfMatch: optional(from.etag), ChecksumAlgorithm: types.ChecksumAlgorithmCrc32c,
 			Metadata: u.metadata(), MetadataDirective: types.MetadataDirectiveReplace,
 			ACL: types.ObjectCannedACL(o.ACL), ServerSideEncryption: types.ServerSideEncryption(o.SSE), SSEKMSKeyId: optional(o.SSEKMSKeyID),

@@ -324,6 +324,37 @@ func TestS3IgnoredConditions(t *testing.T) {
 	}
 }
 
+// TestS3WithoutConditions: a server that does not implement If-None-Match is
+// asked whether the object is there.
+func TestS3WithoutConditions(t *testing.T) {
+	f := newFaultyS3(t)
+	f.proxy.Inject(func(r *http.Request) storagetest.Fault {
+		if strings.Contains(r.Header.Get("Authorization"), "accept-encoding") {
+			return storagetest.Fault{Status: 400, Code: "AcceptEncodingIsSigned"}
+		}
+		if r.Header.Get("If-None-Match") != "" {
+			return storagetest.Fault{Status: 501, Code: "NotImplemented"}
+		}
+		return storagetest.Fault{}
+	})
+	r := f.router()
+	for _, n := range []int{100, 6 << 20} {
+		uri := fmt.Sprintf("s3://bucket/%d", n)
+		if err := putTo(r, uri, pattern(n)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Copy(ctx, uri, 0, -1, uri+"-copy", nil); err != nil {
+			t.Error(err)
+		}
+		if err := putTo(r, uri, []byte("other")); !errors.Is(err, store.ErrExist) {
+			t.Errorf("%d: %v", n, err)
+		}
+		if got, err := getFrom(r, uri+"-copy"); err != nil || !bytes.Equal(got, pattern(n)) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+	}
+}
+
 // TestS3Region: the bucket's region is found from a redirect, once.
 func TestS3Region(t *testing.T) {
 	f := newFaultyS3(t)

@@ -251,6 +251,18 @@ func (u *upload) refuseExisting(ctx context.Context, c *s3.Client) error {
 	return nil // whatever else is wrong, the upload itself tells better
 }
 
+// condition is If-None-Match, or a look for the object where the server does
+// not implement that.
+func (u *upload) condition(ctx context.Context, c *s3.Client) (*string, error) {
+	u.s.mu.Lock()
+	unconditional := u.s.unconditional
+	u.s.mu.Unlock()
+	if unconditional {
+		return nil, u.refuseExisting(ctx, c)
+	}
+	return aws.String("*"), nil
+}
+
 func (u *upload) head(ctx context.Context, c *s3.Client) (*s3.HeadObjectOutput, error) {
 	return c.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &u.at.bucket, Key: &u.at.key, RequestPayer: u.s.payer()})
 }
@@ -300,7 +312,11 @@ func (u *upload) addPart(p types.CompletedPart) {
 func (u *upload) put(data []byte) error {
 	o := u.s.o
 	return u.call("write", func(ctx context.Context, c *s3.Client) error {
-		_, err := c.PutObject(ctx, &s3.PutObjectInput{Bucket: &u.at.bucket, Key: &u.at.key, IfNoneMatch: aws.String("*"),
+		condition, err := u.condition(ctx, c)
+		if err != nil {
+			return err
+		}
+		_, err = c.PutObject(ctx, &s3.PutObjectInput{Bucket: &u.at.bucket, Key: &u.at.key, IfNoneMatch: condition,
 			Body: bytes.NewReader(data), ContentLength: aws.Int64(int64(len(data))), ChecksumCRC32C: encodeCRC(crc32.Checksum(data, castagnoli)), Metadata: u.metadata(),
 			ACL: types.ObjectCannedACL(o.ACL), ServerSideEncryption: types.ServerSideEncryption(o.SSE), SSEKMSKeyId: optional(o.SSEKMSKeyID),
 			StorageClass: types.StorageClass(o.StorageClass), RequestPayer: u.s.payer()})
@@ -312,8 +328,12 @@ func (u *upload) put(data []byte) error {
 func (u *upload) complete() error {
 	slices.SortFunc(u.parts, func(a, b types.CompletedPart) int { return int(*a.PartNumber - *b.PartNumber) })
 	return u.call("write", func(ctx context.Context, c *s3.Client) error {
-		_, err := c.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id,
-			IfNoneMatch: aws.String("*"), MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts}, RequestPayer: u.s.payer()})
+		condition, err := u.condition(ctx, c)
+		if err != nil {
+			return err
+		}
+		_, err = c.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id,
+			IfNoneMatch: condition, MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts}, RequestPayer: u.s.payer()})
 		return u.settle(ctx, c, err)
 	})
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"net/http"
 
+	"chkscope/decoder/metadata"
+	"chkscope/decoder/metadata/metatest"
 	"chkscope/storage"
 	"chkscope/storage/storagetest"
 )
@@ -126,28 +128,52 @@ func cpu() int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkFewRoundTrips steps over arrays of a 168 MB object with 50 ms a
-// request, as the decoder of _metadata does; the time of ten requests is 0.5 s.
+// BenchmarkFewRoundTrips decodes a _metadata of the founding incident's size with
+// 50 ms a request: its shape (8 subtasks), and one of 128 subtasks.
 func BenchmarkFewRoundTrips(b *testing.B) {
+	const latency = 50 * time.Millisecond
 	server := storagetest.StartS3(b)
 	b.Setenv("AWS_ACCESS_KEY_ID", server.AccessKey)
 	b.Setenv("AWS_SECRET_ACCESS_KEY", server.Secret)
-	if err := os.WriteFile(filepath.Join(server.Dir, "m"), make([]byte, 168<<20), 0o666); err != nil {
-		b.Fatal(err)
-	}
 	proxy := storagetest.StartProxy(b, server.Endpoint)
-	proxy.Inject(func(*http.Request) storagetest.Fault { return storagetest.Fault{Latency: 50 * time.Millisecond} })
-	for b.Loop() {
-		o, err := storage.New(storage.Options{S3: storage.S3Options{Endpoint: proxy.URL}}).Open(context.Background(), "s3://bucket/m")
+	const elements = 10 * 8 * 8 * 8 * 8 * 8 * 8 * 8
+	few := metatest.Incident(elements)
+	many := metatest.Incident(elements / 16)
+	for i := range many.Operators {
+		o := &many.Operators[i]
+		o.Parallelism, o.MaxParallelism = 128, 128
+		for n := len(o.Subtasks); n < 128; n++ {
+			s := o.Subtasks[n%8]
+			s.Index = int32(n)
+			o.Subtasks = append(o.Subtasks, s)
+		}
+	}
+	for name, c := range map[string]*metadata.Checkpoint{"8 subtasks": few, "128 subtasks": many} {
+		f, err := os.Create(filepath.Join(server.Dir, name))
 		if err != nil {
 			b.Fatal(err)
 		}
-		buf := make([]byte, 32<<10)
-		for at := int64(0); at+int64(len(buf)) < o.Size(); at += 1_300_000 {
-			if _, err := o.ReadAt(buf, at); err != nil {
-				b.Fatal(err)
-			}
+		n, err := metadata.Encode(f, c)
+		if err != nil {
+			b.Fatal(err)
 		}
-		o.Close()
+		f.Close()
+		b.Run(name, func(b *testing.B) {
+			proxy.Inject(func(*http.Request) storagetest.Fault { return storagetest.Fault{Latency: latency} })
+			m := &storage.Meter{}
+			for b.Loop() {
+				o, err := storage.New(storage.Options{Meter: m, S3: storage.S3Options{Endpoint: proxy.URL}}).Open(context.Background(), "s3://bucket/"+name)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := metadata.Decode(o); err != nil {
+					b.Fatal(err)
+				}
+				o.Close()
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(latency), "round-trips")
+			b.ReportMetric(float64(m.Totals().Read)/float64(b.N), "bytes-read")
+			b.ReportMetric(float64(n), "bytes")
+		})
 	}
 }
