@@ -29,7 +29,7 @@ func (r *reader) channel(n javaobj.Node, h *metadata.ChannelHandle, output bool)
 		plain, merged = "state.ResultSubpartitionStateHandle", "state.MergedResultSubpartitionStateHandle"
 		h.Kind = metadata.ChannelOutput
 	}
-	if n.Is(runtime + merged) {
+	if n.Is(flinkRuntime + merged) {
 		h.Kind += metadata.ChannelMergedInput - metadata.ChannelInput
 		h.Packed.Span = r.array(n, "serializedChannelOffsets", "[B").Body()
 	} else if r.is(n, plain) {

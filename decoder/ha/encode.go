@@ -302,7 +302,7 @@ func (e *editor) emptyCollection() javaobj.Node {
 	if !e.empty.IsNull() {
 		return e.empty
 	}
-	class := e.c.stream.Class(runtime + "checkpoint.StateObjectCollection")
+	class := e.c.stream.Class(flinkRuntime + "checkpoint.StateObjectCollection")
 	for n := range e.c.stream.Nodes() {
 		if n.Kind() == javaobj.Object && n.Class() == class && n.Field("stateObjects").Is("java.util.Collections$EmptyList") {
 			e.empty = n
@@ -430,11 +430,11 @@ func (e *editor) delegate(n javaobj.Node, src, out *metadata.OperatorHandle) (ch
 	if src.Type == out.Type && !empty {
 		return e.stream(n, "delegateStateHandle", &src.Delegate, &out.Delegate)
 	}
-	merging := runtime + "state.filemerging."
+	merging := flinkRuntime + "state.filemerging."
 	var class *javaobj.Class
 	switch {
 	case src.Type == metadata.TypeFileMergingOperator && out.Type == metadata.TypePartitionable:
-		class = e.c.stream.Class(runtime + "state.OperatorStreamStateHandle")
+		class = e.c.stream.Class(flinkRuntime + "state.OperatorStreamStateHandle")
 	case empty:
 		class = e.subclass(merging+"EmptyFileMergingOperatorStreamStateHandle", merging+"FileMergingOperatorStreamStateHandle")
 	default:
@@ -477,7 +477,7 @@ func (e *editor) subclass(name, super string) *javaobj.Class {
 // emptySegment is EmptySegmentFileStateHandle.INSTANCE: one of the stream, or
 // one made with what Flink puts into it.
 func (e *editor) emptySegment(like javaobj.Node) javaobj.Node {
-	merging := runtime + "state.filemerging."
+	merging := flinkRuntime + "state.filemerging."
 	class := e.subclass(merging+"EmptySegmentFileStateHandle", merging+"SegmentFileStateHandle")
 	for n := range e.c.stream.Nodes() {
 		if n.Kind() == javaobj.Object && n.Class() == class {
@@ -599,7 +599,7 @@ func (e *editor) newObject(name string) javaobj.Node {
 }
 
 func (e *editor) newFile(path string, size int64) javaobj.Node {
-	n, p := e.newObject(runtime+"state.filesystem.FileStateHandle"), e.newPath(path)
+	n, p := e.newObject(flinkRuntime+"state.filesystem.FileStateHandle"), e.newPath(path)
 	if e.err == nil {
 		e.do(e.e.SetInt(n, "stateSize", size))
 		e.do(e.e.Set(n, "filePath", p))
@@ -617,7 +617,7 @@ func (e *editor) newPath(path string) javaobj.Node {
 }
 
 func (e *editor) newBytes(h *metadata.StreamHandle) javaobj.Node {
-	n, array := e.newObject(runtime+"state.memory.ByteStreamStateHandle"), e.class("[B")
+	n, array := e.newObject(flinkRuntime+"state.memory.ByteStreamStateHandle"), e.class("[B")
 	if e.err != nil {
 		return n
 	}

@@ -38,7 +38,7 @@ func (e *editor) handleID(n javaobj.Node, id string) {
 	if !n.Has(field) {
 		field = "stateHandleID" // of changelog handles
 	}
-	by := e.newObject(runtime + "state.StateHandleID")
+	by := e.newObject(flinkRuntime + "state.StateHandleID")
 	if e.err == nil {
 		e.do(e.e.Set(by, "keyString", e.e.NewString(id)))
 		e.do(e.e.Set(n, field, by))
@@ -180,13 +180,13 @@ func (e *editor) takeFile(files map[string][]fileNode, s *metadata.NamedStream, 
 		return f
 	}
 	if isMap {
-		f := fileNode{key: e.newObject(runtime + "state.StateHandleID"), stream: e.newStream(&s.Stream)}
+		f := fileNode{key: e.newObject(flinkRuntime + "state.StateHandleID"), stream: e.newStream(&s.Stream)}
 		if e.err == nil {
 			e.do(e.e.Set(f.key, "keyString", e.e.NewString(s.Key)))
 		}
 		return f
 	}
-	f := fileNode{key: e.newObject(runtime + "state.IncrementalKeyedStateHandle$HandleAndLocalPath"), stream: e.newStream(&s.Stream)}
+	f := fileNode{key: e.newObject(flinkRuntime + "state.IncrementalKeyedStateHandle$HandleAndLocalPath"), stream: e.newStream(&s.Stream)}
 	if e.err == nil {
 		e.do(e.e.Set(f.key, "localPath", e.e.NewString(s.Key)))
 		e.do(e.e.Set(f.key, "handle", f.stream))

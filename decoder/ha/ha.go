@@ -93,10 +93,10 @@ type Checkpoint struct {
 }
 
 const (
-	runtime = "org.apache.flink.runtime."
+	flinkRuntime = "org.apache.flink.runtime."
 
-	classCheckpoint = runtime + "checkpoint.CompletedCheckpoint"
-	classPointer    = runtime + "state.RetrievableStreamStateHandle"
+	classCheckpoint = flinkRuntime + "checkpoint.CompletedCheckpoint"
+	classPointer    = flinkRuntime + "state.RetrievableStreamStateHandle"
 	// classMarked has its class name in org.apache.flink.kubernetes.
 	classMarked = "org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore$StateHandleWithDeleteMarker"
 )
@@ -197,7 +197,7 @@ func (c *Checkpoint) read(r *reader) {
 // there is no in-flight data.
 func (c *Checkpoint) version() int32 {
 	switch {
-	case c.stream.Class(runtime+"state.AbstractMergedChannelStateHandle") != nil || c.has("checkpoint.OperatorSubtaskState", "upstreamOutputBufferState"):
+	case c.stream.Class(flinkRuntime+"state.AbstractMergedChannelStateHandle") != nil || c.has("checkpoint.OperatorSubtaskState", "upstreamOutputBufferState"):
 		return 6
 	case c.has("checkpoint.OperatorState", "operatorUid"):
 		return 5
@@ -208,7 +208,7 @@ func (c *Checkpoint) version() int32 {
 }
 
 func (c *Checkpoint) has(class, field string) bool {
-	cl := c.stream.Class(runtime + class)
+	cl := c.stream.Class(flinkRuntime + class)
 	if cl == nil {
 		return false
 	}

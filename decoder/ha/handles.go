@@ -13,23 +13,23 @@ func (r *reader) stream(p javaobj.Placed, h *metadata.StreamHandle) {
 	n := p.Node
 	switch {
 	case !r.ok() || n.IsNull():
-	case n.Is(runtime + "state.memory.ByteStreamStateHandle"):
+	case n.Is(flinkRuntime + "state.memory.ByteStreamStateHandle"):
 		h.Type, h.Name = metadata.TypeByteStream, r.text(n, "handleName")
 		r.blob(r.array(n, "data", "[B"), &h.Data)
 		h.Size = h.Data.Len()
 		if !h.Data.Repeated {
 			r.inline += h.Size
 		}
-	case n.Is(runtime + "state.filesystem.RelativeFileStateHandle"):
+	case n.Is(flinkRuntime + "state.filesystem.RelativeFileStateHandle"):
 		h.Type, h.Name, h.Size = metadata.TypeRelativeFile, r.text(n, "relativePath"), r.long(n, "stateSize")
-	case n.Is(runtime + "state.filesystem.FileStateHandle"):
+	case n.Is(flinkRuntime + "state.filesystem.FileStateHandle"):
 		h.Type, h.Name, h.Size = metadata.TypeFile, r.pathText(n, "filePath"), r.long(n, "stateSize")
-	case n.Is(runtime + "state.filemerging.EmptySegmentFileStateHandle"):
+	case n.Is(flinkRuntime + "state.filemerging.EmptySegmentFileStateHandle"):
 		h.Type = metadata.TypeEmptySegment
-	case n.Is(runtime+"state.filemerging.SegmentFileStateHandle") || n.Is(runtime+"checkpoint.filemerging.SegmentFileStateHandle"):
+	case n.Is(flinkRuntime+"state.filemerging.SegmentFileStateHandle") || n.Is(flinkRuntime+"checkpoint.filemerging.SegmentFileStateHandle"):
 		h.Type, h.Name, h.Size = metadata.TypeSegment, r.pathText(n, "filePath"), r.long(n, "stateSize")
 		h.Seg = &metadata.Segment{Start: r.long(n, "startPos"), Scope: r.enum(n, "scope", "EXCLUSIVE", "SHARED"), LogicalID: r.stringID(n, "logicalFileId")}
-	case n.Is(runtime + "state.KeyGroupsStateHandle"):
+	case n.Is(flinkRuntime + "state.KeyGroupsStateHandle"):
 		h.Type, h.Keyed = metadata.TypeKeyGroups, new(metadata.KeyGroupsHandle)
 		r.keyGroups(n, h.Keyed)
 	default:
@@ -120,11 +120,11 @@ func (r *reader) operatorHandle(n javaobj.Node, h *metadata.OperatorHandle) {
 		}
 		r.leave()
 	})
-	if n.Is(runtime + "state.filemerging.FileMergingOperatorStreamStateHandle") {
+	if n.Is(flinkRuntime + "state.filemerging.FileMergingOperatorStreamStateHandle") {
 		h.Type = metadata.TypeFileMergingOperator
 		h.TaskOwnedDir = r.pathText(n.Field("taskOwnedDirHandle"), "directory")
 		h.SharedDir = r.pathText(n.Field("sharedDirHandle"), "directory")
-		if n.Is(runtime + "state.filemerging.EmptyFileMergingOperatorStreamStateHandle") {
+		if n.Is(flinkRuntime + "state.filemerging.EmptyFileMergingOperatorStreamStateHandle") {
 			h.EmptyByte = 1
 		}
 	}
@@ -145,15 +145,15 @@ func (r *reader) keyed(p javaobj.Placed, k *metadata.KeyedHandle) {
 	}
 	inline := r.inline
 	switch {
-	case n.Is(runtime + "state.KeyGroupsStateHandle"):
+	case n.Is(flinkRuntime + "state.KeyGroupsStateHandle"):
 		r.keyGroupsHandle(n, k)
-	case n.Is(runtime + "state.IncrementalRemoteKeyedStateHandle"):
+	case n.Is(flinkRuntime + "state.IncrementalRemoteKeyedStateHandle"):
 		r.incremental(n, k)
-	case n.Is(runtime + "state.changelog.ChangelogStateBackendHandle$ChangelogStateBackendHandleImpl"):
+	case n.Is(flinkRuntime + "state.changelog.ChangelogStateBackendHandle$ChangelogStateBackendHandleImpl"):
 		r.changelog(n, k)
-	case n.Is(runtime + "state.changelog.ChangelogStateHandleStreamImpl"):
+	case n.Is(flinkRuntime + "state.changelog.ChangelogStateHandleStreamImpl"):
 		r.changelogFiles(n, k)
-	case n.Is(runtime + "state.changelog.inmemory.InMemoryChangelogStateHandle"):
+	case n.Is(flinkRuntime + "state.changelog.inmemory.InMemoryChangelogStateHandle"):
 		r.changelogInline(n, k)
 	default:
 		r.fail(n, "a keyed state handle that is known", describe(n))
@@ -168,7 +168,7 @@ func (r *reader) keyGroupsHandle(n javaobj.Node, k *metadata.KeyedHandle) {
 	k.Start, k.Number = k.Groups.Start, k.Groups.Number
 	k.HandleID = r.stringID(n, "stateHandleId")
 	switch {
-	case n.Is(runtime + "state.KeyGroupsSavepointStateHandle"):
+	case n.Is(flinkRuntime + "state.KeyGroupsSavepointStateHandle"):
 		k.Type, k.HandleID = metadata.TypeSavepoint, "" // not written for it
 	case n.Has("stateHandleId"):
 		k.Type = metadata.TypeKeyGroups2

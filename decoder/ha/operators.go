@@ -73,7 +73,7 @@ func (r *reader) operator(n javaobj.Node, op *metadata.Operator) bool {
 		}
 		r.leave()
 	}
-	if n.Is(runtime + "checkpoint.FullyFinishedOperatorState") {
+	if n.Is(flinkRuntime + "checkpoint.FullyFinishedOperatorState") {
 		op.SubtaskCount = -1
 	} else {
 		r.entries(n.Field("operatorSubtaskStates"), "subtask", func(k, v javaobj.Placed) { r.subtask(op, k, v) })
@@ -101,7 +101,7 @@ func (r *reader) subtask(op *metadata.Operator, k, v javaobj.Placed) {
 	}
 	s := metadata.Subtask{Index: int32(index), Span: pairSpan(k, v)}
 	inline := r.inline
-	if v.Node.Is(runtime + "checkpoint.FinishedOperatorSubtaskState") {
+	if v.Node.Is(flinkRuntime + "checkpoint.FinishedOperatorSubtaskState") {
 		s.Finished = true
 	} else {
 		s.State = new(metadata.SubtaskState)

@@ -80,8 +80,8 @@ func (r *reader) fail(n javaobj.Node, expected, found string) {
 
 // is fails where n is no object of the class, named without its package.
 func (r *reader) is(n javaobj.Node, class string) bool {
-	if r.ok() && !n.Is(runtime+class) {
-		r.fail(n, "a "+runtime+class, describe(n))
+	if r.ok() && !n.Is(flinkRuntime+class) {
+		r.fail(n, "a "+flinkRuntime+class, describe(n))
 	}
 	return r.ok()
 }
