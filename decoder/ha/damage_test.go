@@ -275,6 +275,29 @@ func TestSharedHandles(t *testing.T) {
 	}
 }
 
+// TestFixedSize: lists of java.util.Collections are replaced where they grow.
+func TestFixedSize(t *testing.T) {
+	b := changed(t, "flink-1.20.object", func(s *javaobj.Stream, e *javaobj.Edit) error {
+		var empty javaobj.Node
+		for _, n := range all(s, "Collections$EmptyList") {
+			empty = n
+		}
+		for _, n := range all(s, "IncrementalRemoteKeyedStateHandle") {
+			if err := e.Set(n, "privateState", empty); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c := decode(t, "fixed size", b)
+	eachKeyed(c.Meta, func(k *metadata.KeyedHandle) {
+		if k.Incr != nil && k.Incr.Private.Count != 0 {
+			t.Fatalf("%d private files", k.Incr.Private.Count)
+		}
+	})
+	checkEdits(t, "fixed size", b, nil)
+}
+
 func TestBudget(t *testing.T) {
 	defer func(n int64) { budgetBase = n }(budgetBase)
 	b := fixture(t, "flink-1.15.object")

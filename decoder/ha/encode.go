@@ -183,31 +183,39 @@ func (e *editor) drop(parent javaobj.Node, field string, gone map[javaobj.Node]b
 	if e.err != nil {
 		return
 	}
-	e.visit(parent.Field(field), len(gone) > 0)
-	if len(gone) == 0 {
-		return
-	}
 	inner := parent.Field(field).Unwrap()
-	switch inner.Class().Name {
-	case "java.util.Collections$SingletonMap":
-		empty, err := e.e.NewEmpty(e.c.root.Field("operatorStates").Unwrap())
+	switch {
+	case len(gone) == 0:
+		e.visit(inner, false)
+	case fixedSize(inner):
+		e.do(e.e.Set(parent, field, e.remaining(inner, gone)))
+	default:
+		e.visit(inner, true)
+		_, err := e.e.Filter(inner, func(k, _ javaobj.Node) bool { return !gone[k] })
 		e.do(err)
-		e.do(e.e.Set(parent, field, empty))
-		return
-	case "java.util.Collections$SingletonSet", "java.util.Collections$SingletonList":
-		e.do(e.e.Set(parent, field, e.emptyList()))
-		return
 	}
-	_, err := e.e.Filter(inner, func(k, _ javaobj.Node) bool { return !gone[k] })
-	e.do(err)
 }
 
-// emptyList makes an empty list like the one of the master states, which every
-// CompletedCheckpoint has as an ArrayList.
-func (e *editor) emptyList() javaobj.Node {
-	n, err := e.e.NewEmpty(e.c.root.Field("masterHookStates").Unwrap())
+// remaining makes a collection of what is not gone.
+func (e *editor) remaining(n javaobj.Node, gone map[javaobj.Node]bool) javaobj.Node {
+	var kept []javaobj.Node
+	entries, isMap := n.Entries()
+	if isMap {
+		for k, v := range entries {
+			if !gone[k.Node] {
+				kept = append(kept, k.Node, v.Node)
+			}
+		}
+	} else if elements, ok := n.Elements(); ok {
+		for p := range elements {
+			if !gone[p.Node] {
+				kept = append(kept, p.Node)
+			}
+		}
+	}
+	by, err := e.e.NewCollection(e.growing(isMap), kept...)
 	e.do(err)
-	return n
+	return by
 }
 
 func (e *editor) masters(src, out []metadata.Master) {
@@ -311,7 +319,9 @@ func (e *editor) emptyCollection() javaobj.Node {
 	}
 	n, err := e.e.NewObject(class)
 	e.do(err)
-	e.do(e.e.Set(n, "stateObjects", e.emptyList()))
+	list, err := e.e.NewCollection(e.growing(false))
+	e.do(err)
+	e.do(e.e.Set(n, "stateObjects", list))
 	return n
 }
 

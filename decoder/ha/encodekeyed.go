@@ -1,6 +1,8 @@
 package ha
 
 import (
+	"strings"
+
 	"chkscope/decoder/javaobj"
 	"chkscope/decoder/metadata"
 )
@@ -66,9 +68,15 @@ func (e *editor) incremental(n javaobj.Node, src, out *metadata.IncrementalHandl
 	e.enter("meta", -1)
 	changed = e.stream(n, "metaStateHandle", &src.Meta, &out.Meta) || changed
 	e.leave()
+	if equalFiles(src.Private.New, out.Private.New) && equalFiles(src.Shared.New, out.Shared.New) {
+		e.visit(n.Field("privateState").Unwrap(), false)
+		e.visit(n.Field("sharedState").Unwrap(), false)
+		return changed
+	}
 	files := e.fileNodes(n)
-	changed = e.fileMap(n, "privateState", src.Private, out.Private, files) || changed
-	return e.fileMap(n, "sharedState", src.Shared, out.Shared, files) || changed
+	e.fileMap(n, "privateState", out.Private, files)
+	e.fileMap(n, "sharedState", out.Shared, files)
+	return true
 }
 
 // fileNode is an entry of sharedState or privateState: key is the StateHandleID
@@ -103,17 +111,13 @@ func (e *editor) fileNodes(n javaobj.Node) map[string][]fileNode {
 
 // fileMap gives a list of files its new entries: those of the object that have
 // the same name, their streams replaced where they differ, and new ones.
-func (e *editor) fileMap(n javaobj.Node, field string, src, out metadata.FileMap, files map[string][]fileNode) bool {
+func (e *editor) fileMap(n javaobj.Node, field string, out metadata.FileMap, files map[string][]fileNode) {
 	if e.err != nil {
-		return false
+		return
 	}
 	e.enter(field, -1)
 	defer e.leave()
 	coll := n.Field(field).Unwrap()
-	if equalFiles(src.New, out.New) {
-		e.visit(coll, false)
-		return false
-	}
 	_, isMap := coll.Entries()
 	var elements []javaobj.Node
 	for i := range out.New {
@@ -122,30 +126,31 @@ func (e *editor) fileMap(n javaobj.Node, field string, src, out metadata.FileMap
 			elements = append(elements, f.stream)
 		}
 		if e.err != nil {
-			return false
+			return
 		}
 	}
-	if _, err := e.e.Filter(coll, func(_, _ javaobj.Node) bool { return true }); err != nil { // an empty or singleton one
-		coll = e.newCollection(isMap)
-		e.do(e.e.Set(n, field, coll))
-		if e.err != nil {
-			return false
-		}
-	} else {
-		e.visit(coll, true)
+	if fixedSize(coll) {
+		by, err := e.e.NewCollection(e.growing(isMap), elements...)
+		e.do(err)
+		e.do(e.e.Set(n, field, by))
+		return
 	}
+	e.visit(coll, true)
 	e.do(e.e.SetElements(coll, elements))
-	return true
 }
 
-// newCollection makes an empty HashMap or ArrayList.
-func (e *editor) newCollection(isMap bool) javaobj.Node {
-	if !isMap {
-		return e.emptyList()
+// fixedSize tells of the collections of java.util.Collections and List.of.
+func fixedSize(n javaobj.Node) bool {
+	name := n.Class().Name
+	return strings.HasPrefix(name, "java.util.Collections$") || name == "java.util.CollSer" || name == "java.util.Arrays$ArrayList"
+}
+
+// growing is a HashMap or an ArrayList that every CompletedCheckpoint has.
+func (e *editor) growing(isMap bool) javaobj.Node {
+	if isMap {
+		return e.c.root.Field("operatorStates").Unwrap()
 	}
-	n, err := e.e.NewEmpty(e.c.root.Field("operatorStates").Unwrap())
-	e.do(err)
-	return n
+	return e.c.root.Field("masterHookStates").Unwrap()
 }
 
 func equalFiles(a, b []metadata.NamedStream) bool {

@@ -30,29 +30,41 @@ func (e *Edit) Filter(n Node, keep func(key, value Node) bool) (int, error) {
 // SetElements gives a java.util collection or array of objects new elements, or
 // a map new keys and values in turn.
 func (e *Edit) SetElements(n Node, elements []Node) error {
-	ids := make([]uint32, len(elements))
-	for i, el := range elements {
-		if el.s != e.s {
-			return fmt.Errorf("element %d is of another stream", i)
-		}
-		ids[i] = el.id
+	ids, err := e.ids(elements)
+	if err != nil {
+		return err
 	}
 	return e.rebuild(n, n, func([]uint32, int) []uint32 { return ids })
 }
 
-// NewEmpty makes an empty java.util collection or map of the class of like,
-// with its other fields.
-func (e *Edit) NewEmpty(like Node) (Node, error) {
+// NewCollection makes a java.util collection or map of the class of like, with
+// its other fields, and the elements given.
+func (e *Edit) NewCollection(like Node, elements ...Node) (Node, error) {
 	d, err := e.of(like, Object)
+	if err != nil {
+		return Node{}, err
+	}
+	ids, err := e.ids(elements)
 	if err != nil {
 		return Node{}, err
 	}
 	n := Node{e.s, e.add(node{kind: Object, class: d.class})}
 	e.kids[n.id], e.prims[n.id] = e.kidsOf(like.id), e.primsOf(like.id)
-	if err := e.rebuild(n, like, func([]uint32, int) []uint32 { return nil }); err != nil {
+	if err := e.rebuild(n, like, func([]uint32, int) []uint32 { return ids }); err != nil {
 		return Node{}, err
 	}
 	return n, nil
+}
+
+func (e *Edit) ids(elements []Node) ([]uint32, error) {
+	ids := make([]uint32, len(elements))
+	for i, el := range elements {
+		if el.s != e.s {
+			return nil, fmt.Errorf("element %d is of another stream", i)
+		}
+		ids[i] = el.id
+	}
+	return ids, nil
 }
 
 // rebuild gives n, which has the class of like, the elements that f makes of

@@ -130,15 +130,15 @@ func TestFilterKinds(t *testing.T) {
 	}
 }
 
-func TestNewEmptyAndSubclass(t *testing.T) {
+func TestNewCollectionAndSubclass(t *testing.T) {
 	s := open(t, fixture(t, "shared.ser"))
 	e := s.Edit()
 	list := value(t, s.Root(), "d")
-	empty, err := e.NewEmpty(list)
+	empty, err := e.NewCollection(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.NewEmpty(s.Top()[1]); err == nil {
+	if _, err := e.NewCollection(s.Top()[1]); err == nil {
 		t.Error("an empty Link was made")
 	}
 	below, err := e.NewSubclass("Streams$Below", 9, s.Class("Streams$Custom"))
