@@ -56,12 +56,18 @@ func (c *cell) operatorState(raw bool, a, b *metadata.OperatorHandle) error {
 		}
 		return nil
 	}
-	k, kept := 0, false
 	same, err := c.sameDelegate(a, b)
 	if err != nil {
 		return err
 	}
 	var r *elementReader
+	if !same {
+		if r, err = c.openBoth(raw, a, b); err != nil {
+			return err
+		}
+		defer r.close()
+	}
+	k := 0
 	for i := range a.States {
 		st := &a.States[i]
 		what := fmt.Sprintf("%s: state %s", c.where, decoder.Text(st.Name))
@@ -70,48 +76,46 @@ func (c *cell) operatorState(raw bool, a, b *metadata.OperatorHandle) error {
 			c.p.gone(findState(b, st.Name) != nil, what)
 			continue
 		}
-		kept = true
 		if b == nil || k >= len(b.States) || b.States[k].Name != st.Name || b.States[k].Mode != st.Mode {
 			c.p.wrong("%s is missing or out of order", what)
 			continue
 		}
-		before := c.p.count
-		var gone []metadata.Range
-		if rm != nil {
-			gone = rm.entries[c.at.sub]
-		}
-		equal := false
-		if same {
-			equal, err = c.p.sameOffsets(st.Offsets.Without(gone), b.States[k].Offsets)
-		} else {
-			if r == nil {
-				if r, err = c.openBoth(raw, a, b); err != nil {
-					return err
-				}
-				defer r.close()
-			}
-			equal, err = r.equal(i, k, gone)
-		}
-		if err != nil {
+		if err := c.namedState(what, r, rm, st, &b.States[k], i, k); err != nil {
 			return err
 		}
-		if !equal {
-			c.p.wrong("%s differs", what)
-		}
-		c.p.node(before)
 		k++
 	}
-	if b != nil && k < len(b.States) {
+	switch {
+	case b != nil && k < len(b.States):
 		c.p.wrong("%s: state %s is too much", c.where, decoder.Text(b.States[k].Name))
-	}
-	if r != nil && !raw {
-		if err := c.headers(r.src, r.out); err != nil {
-			return err
-		}
-	} else if same && !kept && b != nil && b.Delegate.Type != metadata.TypeEmptySegment && len(a.States) > 0 {
+	case r != nil && !raw:
+		return c.headers(r.src, r.out)
+	case same && k == 0 && len(a.States) > 0 && b != nil && b.Delegate.Type != metadata.TypeEmptySegment:
 		c.p.wrong("%s: an operator state handle without states is left", c.where)
 	}
 	return nil
+}
+
+// namedState compares state i of the source with state k of the copy: by their
+// offsets where the stream is the same (r is nil), else by their elements.
+func (c *cell) namedState(what string, r *elementReader, rm *stateRemoval, a, b *metadata.OperatorState, i, k int) error {
+	before := c.p.count
+	var gone []metadata.Range
+	if rm != nil {
+		gone = rm.entries[c.at.sub]
+	}
+	var equal bool
+	var err error
+	if r == nil {
+		equal, err = c.p.sameOffsets(a.Offsets.Without(gone), b.Offsets)
+	} else {
+		equal, err = r.equal(i, k, gone)
+	}
+	if err == nil && !equal {
+		c.p.wrong("%s differs", what)
+	}
+	c.p.node(before)
+	return err
 }
 
 // sameDelegate tells whether both handles are over the same stream.

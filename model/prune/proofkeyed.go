@@ -38,6 +38,11 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 		return err
 	}
 	out.Layout = src.Layout
+	return c.sameStates(what, src, out)
+}
+
+// sameStates compares two keyed streams state by state.
+func (c *cell) sameStates(what string, src, out *keyed.Stream) error {
 	e := c.p.r.keyedEdit(c.at)
 	dropped := map[string]bool{}
 	for _, n := range e.Drop {

@@ -190,30 +190,25 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 	}
 	defer in.Close()
 	var states []metadata.OperatorState
+	named := false // a name is left in the copy's offsets maps
 	for _, u := range s.handles {
 		states = append(states, u.src.States...)
+		named = named || len(u.out.States) > 0
 	}
 	if s.stream, err = opstate.Open(in, w.snap.Meta.In, states); err != nil {
 		return nil, err
 	}
-	records := slices.DeleteFunc(slices.Clone(s.stream.Header.States), func(m serde.StateMeta) bool { return slices.Contains(s.drop, m.Name) })
-	if len(records) == len(s.stream.Header.States) {
+	header := s.stream.Header
+	s.hit = slices.DeleteFunc(slices.Clone(s.drop), func(n string) bool { return header.State(n) == nil })
+	records := slices.DeleteFunc(slices.Clone(header.States), func(m serde.StateMeta) bool { return slices.Contains(s.drop, m.Name) })
+	switch {
+	case len(records) == len(header.States):
 		return nil, nil
-	}
-	s.hit = slices.DeleteFunc(slices.Clone(s.drop), func(n string) bool { return s.stream.Header.State(n) == nil })
-	if len(records) == 0 && !slices.ContainsFunc(s.handles, func(u streamUse) bool { return len(u.out.States) > 0 }) {
+	case len(records) == 0 && !named:
 		s.release()
 		return nil, nil
-	}
-	if s.inline {
-		var b bytes.Buffer
-		if _, err := s.write(in, &b, w.removal); err != nil {
-			return nil, err
-		}
-		for _, u := range s.handles {
-			u.out.Delegate.Data.New, u.out.Delegate.Size = b.Bytes(), int64(b.Len())
-		}
-		return nil, nil
+	case s.inline:
+		return nil, s.rewriteInline(in, w.removal)
 	}
 	size, err := s.newSize(w.removal)
 	if err != nil {
@@ -231,6 +226,18 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 		}
 		return n, err
 	}}, nil
+}
+
+// rewriteInline rewrites a stream that is inside `_metadata`.
+func (s *operatorStream) rewriteInline(in decoder.Input, r *removal) error {
+	var b bytes.Buffer
+	if _, err := s.write(in, &b, r); err != nil {
+		return err
+	}
+	for _, u := range s.handles {
+		u.out.Delegate.Data.New, u.out.Delegate.Size = b.Bytes(), int64(b.Len())
+	}
+	return nil
 }
 
 // release drops the handles of a stream in which no name is left.
