@@ -183,27 +183,40 @@ func (a *App) body(l layout) []string {
 }
 
 func (a *App) headerLine() string {
-	right := ""
-	where := clean(store.Redact(a.cfg.URI))
-	if a.snap != nil {
-		m := a.snap.Meta
-		where = clean(store.Redact(a.snap.Dir))
-		sep := " " + a.theme.sep + " "
-		right = fmt.Sprintf("v%d%scheckpoint %d%s%s", m.Version, sep, m.ID, sep, plural(int64(len(m.Operators)), "operator"))
-		if a.snap.Damage() != nil {
-			right = "INCOMPLETE" + sep + right
-		}
-		if a.cfg.ReadOnly {
-			right += sep + "read-only"
-		}
-	}
 	const name = "chkscope"
-	if room := a.w - len(name) - 2 - width(right) - 2; width(where) > room && room < 20 {
-		right = cut(right, max(0, a.w-len(name)-24), a.theme.more)
+	where, facts := shownURI(a.cfg.URI), []string(nil)
+	if a.snap != nil {
+		where, facts = shownURI(a.snap.Dir), a.facts()
 	}
-	where = cutLeft(where, a.w-len(name)-2-width(right)-2, a.theme.more)
+	right := strings.Join(facts, " "+a.theme.sep+" ")
+	for len(facts) > 1 && a.w-len(name)-4-width(right) < min(width(where), 24) {
+		facts = facts[:len(facts)-1]
+		right = strings.Join(facts, " "+a.theme.sep+" ")
+	}
+	where = cutLeft(where, a.w-len(name)-4-width(right), a.theme.more)
 	gap := a.w - len(name) - 2 - width(where) - width(right)
 	return a.theme.title.Render(name) + "  " + where + spaces(gap) + right
+}
+
+// facts are what the header says about the snapshot, those that go last first.
+func (a *App) facts() []string {
+	m := a.snap.Meta
+	var out []string
+	if a.snap.Damage() != nil {
+		out = append(out, "INCOMPLETE")
+	}
+	if a.cfg.ReadOnly {
+		out = append(out, "read-only")
+	}
+	return append(out, fmt.Sprintf("v%d", m.Version), fmt.Sprintf("checkpoint %d", m.ID), plural(int64(len(m.Operators)), "operator"))
+}
+
+// shownURI is a URI as people type it: a path where it is one.
+func shownURI(uri string) string {
+	if path, ok := store.LocalPath(uri); ok {
+		uri = path
+	}
+	return clean(store.Redact(uri))
 }
 
 func (a *App) totalsLine() string {
@@ -211,25 +224,26 @@ func (a *App) totalsLine() string {
 		return ""
 	}
 	t := a.names.tree
-	root := t.Sizes(model.Root)
-	state, lower := root.Weight(model.LensState)
 	left := "_metadata " + model.FormatSize(a.snap.Meta.In.Size())
 	used := width(left)
 	if f := a.found.metadataFlag(); f != "" {
 		left += " " + a.theme.flag(f)
 		used += 1 + width(f)
 	}
-	rest := "  state " + a.bound(lower) + model.FormatSize(state)
-	flight := t.KindSizes(model.KindInFlight)
-	n, lower := flight.Weight(model.LensState)
-	rest += "  in-flight " + a.bound(lower) + model.FormatSize(n)
 	right := a.markedText()
-	room := a.w - used - width(right) - 1
-	if right == "" {
-		room++
+	state, lower := t.Sizes(model.Root).Weight(model.LensState)
+	flying := t.KindSizes(model.KindInFlight)
+	flight, part := flying.Weight(model.LensState)
+	for _, s := range []string{"  state " + a.bound(lower) + model.FormatSize(state), "  in-flight " + a.bound(part) + model.FormatSize(flight)} {
+		if used+width(s)+2+width(right) <= a.w {
+			left += s
+			used += width(s)
+		}
 	}
-	rest = cut(rest, room, a.theme.more)
-	return left + rest + spaces(a.w-used-width(rest)-width(right)) + a.theme.marked.Render(right)
+	if right == "" {
+		return left
+	}
+	return left + spaces(a.w-used-width(right)) + a.theme.marked.Render(right)
 }
 
 func (a *App) markedText() string {
@@ -303,8 +317,7 @@ func (a *App) statusLine(w int) string {
 		if p.single {
 			return padRight(cut(p.label, room, a.theme.more), room+1) + right
 		}
-		p.field.SetWidth(max(1, w-width(p.label)-1))
-		return p.label + p.field.View()
+		return p.label + draw(&p.field, w-width(p.label))
 	}
 	text := a.statusText()
 	sign := ""
@@ -324,7 +337,7 @@ func (a *App) statusText() string {
 	if n := a.notes.current; n != nil {
 		return n.text
 	}
-	if j := a.running(); j != nil {
+	if j := a.running(); j != nil && !j.keep {
 		// What is quick is not worth a word.
 		if a.snap == nil || a.now().Sub(j.started) >= 2*tickEvery {
 			return j.describe(a.now(), a.theme.sep)

@@ -35,10 +35,14 @@ func (a *App) rowLines(l layout) []string {
 	if a.snap == nil {
 		out = append(out, a.loading()...)
 	} else {
-		c := columnsFor(l.tree)
+		w := l.tree
+		if l.side > 0 {
+			w-- // a gap before the details
+		}
+		c := columnsFor(w)
 		total := a.tree.list.total()
 		for i := a.tree.top; i < min(a.tree.top+int64(l.rows), total); i++ {
-			out = append(out, a.rowLine(i, l.tree, c))
+			out = append(out, a.rowLine(i, w, c))
 		}
 		if total == 0 {
 			out = append(out, a.nothing()...)
@@ -89,6 +93,9 @@ func (a *App) rowText(r row) rowText {
 	v, t := &a.tree, a.names.tree
 	x := rowText{parent: t.Parent(r.node, v.shown.turn), mark: a.marks.of(a.names, r), depth: v.depth(r.node), name: a.names.label(r.node, v.shown.turn)}
 	x.weight, x.lower = t.Sizes(r.node).Weight(v.shown.lens)
+	if x.lower && x.weight == 0 {
+		x.weight = model.Unknown // nothing of it is known
+	}
 	whole := x.parent
 	if v.ofTotal {
 		whole = model.Root
@@ -151,11 +158,10 @@ func (a *App) elementText(r row) rowText {
 	case !ok:
 		x.name += "  " + a.theme.more
 	default:
-		if e.Len >= 0 {
-			x.count = short(e.Len) + " B"
-		}
 		if v.shown.lens == model.LensState {
 			x.weight = e.Len
+		} else if e.Len >= 0 {
+			x.count = short(e.Len) + " B"
 		}
 		x.name += "  " + printableBytes(e.Head)
 	}
@@ -227,7 +233,7 @@ func (a *App) rowSign(i int64) string {
 
 func (a *App) sizeText(x rowText) string {
 	switch {
-	case x.weight < 0, x.weight == 0 && x.lower:
+	case x.weight < 0:
 		return "?"
 	case a.tree.shown.lens == model.LensFiles:
 		return model.FormatCount(x.weight)
@@ -238,7 +244,7 @@ func (a *App) sizeText(x rowText) string {
 // fitInfo lays out count and word in columns of their own and gives up the word,
 // then the count, where the name needs the room.
 func (a *App) fitInfo(x *rowText, c columns, room int) string {
-	if !c.info {
+	if !c.info || x.count == "" && x.word == "" {
 		return ""
 	}
 	name := width(x.name)

@@ -3,9 +3,9 @@ package ui
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -114,7 +114,20 @@ func (w *memWriter) Commit() error {
 func (w *memWriter) Abort() error { return nil }
 
 func (m *memStore) Copy(ctx context.Context, src string, off, length int64, dst string, _ func(int64)) (model.Sum, error) {
-	return model.Sum{}, errors.New("the store of the tests copies nothing")
+	b, ok := m.get(src)
+	if !ok {
+		return model.Sum{}, model.ErrNotExist
+	}
+	b = b[off:]
+	if length >= 0 {
+		b = b[:length]
+	}
+	w, err := m.Create(ctx, dst)
+	if err != nil {
+		return model.Sum{}, err
+	}
+	w.Write(b)
+	return model.Sum{Size: int64(len(b)), CRC32: crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))}, w.Commit()
 }
 
 func (m *memStore) Remove(_ context.Context, uri string) error {

@@ -45,8 +45,7 @@ func (h *helpPage) leave(*App) bool {
 
 func (h *helpPage) view(a *App, w, hgt int) ([]string, *tea.Cursor) {
 	const label = "all keys; type to search: "
-	h.search.SetWidth(max(1, w-len(label)-1))
-	head := a.theme.title.Render(label) + h.search.View()
+	head := a.theme.title.Render(label) + draw(&h.search, w-len(label))
 	var lines []string
 	for _, g := range helpGroups {
 		part := h.group(a, g.in, w)
@@ -105,7 +104,12 @@ next:
 	return lines
 }
 
-var asciiKeys = strings.NewReplacer("↑ ↓", "up down", "→", "right", "←", "left", "↑↓", "up/down", "↑", "up", "↓", "down")
+// asciiKeys are the arrows in words, for the help; asciiFoot are letters that do
+// the same, for the footer.
+var (
+	asciiKeys = strings.NewReplacer("↑", "up", "↓", "down", "→", "right", "←", "left")
+	asciiFoot = strings.NewReplacer("↑↓", "jk", "→", "l", "↑", "up")
+)
 
 // KeyTable is the table of keys of the README, as Markdown.
 func KeyTable() string {

@@ -88,12 +88,12 @@ var bindings = []binding{
 	{"E", "the log of errors and notices", "", 0, inTree, false, []act{{"E", (*App).showLog}}},
 	{"ctrl+l", "redraw", "", 0, inTree | inText | inWrite | inProgress | inAsk, false, []act{{"ctrl+l", (*App).redraw}}},
 	{"?", "all keys, searchable", "? keys", 0, inTree | inDetails | inPlan | inFindings | inLog, false, []act{{"?", (*App).showHelp}}},
-	{"Esc", "leaves the innermost thing: dialog, a loading or counting in progress, range, filter, zoom; never the program", "", 0, inTree | inProgress | inAsk, false, []act{{"esc", (*App).escape}}},
-	{"q, ctrl+c", "quit; asks only if something is marked. During a write ctrl+c cancels the write. ctrl+z suspends", "", 0, inTree | inDetails | inFindings | inLog | inChoose | inResult, false, []act{
+	{"Esc", "leaves the innermost thing: dialog, a loading or counting in progress, range, filter, zoom; never the program", "", 0, inTree | inProgress | inAsk | inChoose, false, []act{{"esc", (*App).escape}}},
+	{"q, ctrl+c", "quit; asks only if something is marked. During a write ctrl+c cancels the write. ctrl+z suspends", "", 0, inTree | inDetails | inFindings | inLog | inPlan | inResult, false, []act{
 		{"q", (*App).quit}, {"ctrl+z", (*App).suspend},
 	}},
 
-	{"Esc", "back", "Esc back", 9, inText | inWrite, false, []act{{"esc", (*App).escape}}},
+	{"Esc", "back", "Esc back", 9, inText&^inChoose | inWrite, false, []act{{"esc", (*App).escape}}},
 	{"x", "mark its remedy", "x mark", 4, inFindings, false, []act{{"x", (*App).markRemedy}}},
 	{"i", "its row's details full screen", "i details", 4, inFindings, false, []act{{"i", (*App).showDetails}}},
 	{"Enter", "go to the row that the finding is about", "Enter go", 4, inFindings, false, []act{{"enter", (*App).goToFinding}}},
@@ -107,6 +107,7 @@ var bindings = []binding{
 	{"↑ ↓", "the other field", "↑ destination", 4, inWrite, true, []act{{"up down tab shift+tab", (*App).otherField}}},
 	{"ctrl+c", "cancel the write", "ctrl+c cancel", 4, inProgress, true, nil},
 	{"p", "print these steps when chkscope has quit", "p print at the end", 4, inResult, true, []act{{"p", (*App).printLater}}},
+	{"q", "quit", "q quit", 9, inChoose, false, []act{{"q", (*App).quit}}},
 	{"Enter", "open the checkpoint under the cursor", "Enter open", 4, inChoose, false, []act{{"enter", (*App).openChosen}}},
 }
 
@@ -154,7 +155,7 @@ func (a *App) footer(in place, w int) string {
 		}
 		key, word, _ := strings.Cut(b.foot, " ")
 		if a.cfg.ASCII {
-			key = asciiKeys.Replace(key)
+			key = asciiFoot.Replace(key)
 		}
 		n := width(key) + 1 + width(word)
 		if b.foot == "? keys" {

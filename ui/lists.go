@@ -119,7 +119,7 @@ func (c *choose) leave(a *App) bool {
 }
 
 func (c *choose) view(a *App, w, h int) ([]string, *tea.Cursor) {
-	lines := []string{a.rule("which checkpoint?", clean(store.Redact(c.uri)), w)}
+	lines := []string{a.rule("which checkpoint?", shownURI(c.uri), w)}
 	rows := max(1, h-2)
 	c.top = max(min(c.top, c.cursor), c.cursor-rows+1)
 	c.top = max(0, min(c.top, len(c.list)-rows))

@@ -25,7 +25,7 @@ type candidatesMsg struct {
 
 // start looks what uri is: a checkpoint is opened, a parent directory is listed.
 func (a *App) start(uri string) tea.Cmd {
-	j, ctx := a.begin("looking at "+clean(store.Redact(uri)), "")
+	j, ctx := a.begin("looking at "+shownURI(uri), "")
 	st := a.cfg.Store
 	return func() tea.Msg {
 		m := candidatesMsg{job: j, uri: uri}
@@ -53,7 +53,7 @@ func (a *App) candidates(m candidatesMsg) tea.Cmd {
 
 // open decodes `_metadata` and finds what can be found in it alone.
 func (a *App) open(uri string) tea.Cmd {
-	j, ctx := a.begin("opening "+clean(store.Redact(uri)), "")
+	j, ctx := a.begin("opening "+shownURI(uri), "")
 	j.lasting = true // the file is read again and again
 	cfg := a.cfg
 	return func() tea.Msg {
@@ -87,6 +87,9 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		a.pop()
 	}
 	a.show(m.snap, m.tree, m.findings)
+	for _, uid := range m.snap.UnmatchedUIDs() {
+		a.say("--uid %s: no operator has it", uid)
+	}
 	if m.snap.Chosen != "" {
 		a.say("%s", m.snap.Chosen)
 	}
@@ -94,9 +97,6 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		a.fail("damaged, shown up to there, cannot be pruned: %v", d)
 	} else if m.err != nil {
 		a.fail("%v", m.err)
-	}
-	for _, uid := range m.snap.UnmatchedUIDs() {
-		a.say("--uid %s: no operator has it", uid)
 	}
 	return tea.Batch(a.readHeaders(), a.loadMarks())
 }

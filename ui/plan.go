@@ -90,10 +90,10 @@ func (a *App) planned(m planMsg) tea.Cmd {
 // destinationBeside is where a copy goes if nobody says otherwise: beside the
 // source, with "-pruned" behind its name.
 func (a *App) destinationBeside() string {
-	if a.cfg.Destination != "" {
-		return a.cfg.Destination
+	to := a.cfg.Destination
+	if to == "" {
+		to = strings.TrimSuffix(a.snap.Dir, "/") + "-pruned"
 	}
-	to := strings.TrimSuffix(a.snap.Dir, "/") + "-pruned"
 	if path, ok := store.LocalPath(to); ok {
 		to = path
 	}
@@ -206,8 +206,11 @@ func (a *App) refusalLines(err error, w int) []string {
 			s = a.nameOf(r.Selector) + ": " + s
 		}
 		if name, _, _ := strings.Cut(r.Flag, " "); r.Flag != "" {
+			if !strings.HasSuffix(s, ".") {
+				s += "."
+			}
 			if key, ok := flagKeys[name]; ok {
-				s += " " + key + " allows it here (" + r.Flag + ")."
+				s += " The key " + key + " allows it (" + r.Flag + ")."
 			} else {
 				s += " " + r.Flag + " allows it."
 			}
@@ -244,7 +247,7 @@ func (a *App) planLines(p *prune.Plan, w int) []string {
 	b := &textBuilder{a: a, w: w}
 	arrow := " " + a.theme.right + " "
 	b.heading(fmt.Sprintf("A %s copy of %s", p.Copy, clean(store.Base(a.snap.Dir))))
-	b.text("", "to "+store.Redact(p.Destination))
+	b.text("", "to "+shownURI(p.Destination))
 	b.text("", p.CopyReason)
 	b.text("", fmt.Sprintf("_metadata %s%s%s", model.FormatSize(p.MetadataBytes.Before), arrow, model.FormatSize(p.MetadataBytes.After)))
 	b.text("", filesText(p.Files))
@@ -374,8 +377,7 @@ func (*saveDialog) band() bool { return true }
 
 func (d *saveDialog) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	const label = " file: "
-	d.field.SetWidth(max(1, w-len(label)-2))
-	lines := []string{a.rule("save the plan", "", w), "", label + d.field.View(), "", " " + a.theme.key.Render("Enter") + " save   " + a.theme.key.Render("Esc") + " leave it", a.rule("", "", w)}
+	lines := []string{a.rule("save the plan", "", w), "", label + draw(&d.field, w-len(label)-1), "", " " + a.theme.key.Render("Enter") + " save   " + a.theme.key.Render("Esc") + " leave it", a.rule("", "", w)}
 	return lines, tea.NewCursor(len(label)+cursorIn(&d.field), 2)
 }
 

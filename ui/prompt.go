@@ -26,6 +26,13 @@ func newField() textinput.Model {
 	return f
 }
 
+// draw gives a field in w cells, scrolled so that its cursor is seen.
+func draw(f *textinput.Model, w int) string {
+	f.SetWidth(max(1, w-1)) // one more for the cursor behind the text
+	f.SetCursor(f.Position())
+	return f.View()
+}
+
 // cursorIn is where a field's cursor stands inside it.
 func cursorIn(f *textinput.Model) int {
 	if c := f.Cursor(); c != nil {

@@ -14,7 +14,7 @@ import (
 // tells the same. Only the 16 colours of any terminal are used, and none where
 // the background decides whether it can be read.
 type theme struct {
-	title, cursor, bar, marked, partial, critical, warn, info, key, faint lipgloss.Style
+	title, cursor, bar, marked, partial, critical, warn, info, key lipgloss.Style
 
 	glyphs
 }
@@ -57,11 +57,10 @@ func newTheme(ascii bool) theme {
 		bar:      s.Foreground(lipgloss.Cyan),
 		marked:   s.Bold(true).Foreground(lipgloss.Red),
 		partial:  s.Foreground(lipgloss.Red),
-		critical: s.Bold(true).Foreground(lipgloss.Red),
-		warn:     s.Bold(true).Foreground(lipgloss.Magenta),
+		critical: s.Bold(true).Reverse(true).Foreground(lipgloss.Red),
+		warn:     s.Bold(true).Foreground(lipgloss.Yellow),
 		info:     s.Foreground(lipgloss.Cyan),
 		key:      s.Bold(true),
-		faint:    s,
 		glyphs:   unicodeGlyphs,
 	}
 	if ascii {

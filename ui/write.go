@@ -137,11 +137,11 @@ func (d *writeDialog) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	labels := [2]string{" to:   ", " word: "}
 	var cursor *tea.Cursor
 	for i := range d.fields {
-		d.fields[i].SetWidth(max(1, w-len(labels[i])-2))
+		field := draw(&d.fields[i], w-len(labels[i])-1)
 		if i == d.focus {
 			cursor = tea.NewCursor(len(labels[i])+cursorIn(&d.fields[i]), len(lines))
 		}
-		lines = append(lines, labels[i]+d.fields[i].View())
+		lines = append(lines, labels[i]+field)
 	}
 	hint := " Type the word write, then Enter. Esc cancels."
 	if d.fields[fieldWord].Value() == confirmWord {
@@ -250,13 +250,13 @@ func (a *App) written(m writtenMsg) tea.Cmd {
 	}
 	switch {
 	case errors.Is(m.err, context.Canceled):
-		a.fail("the write was cancelled; Flink finds no checkpoint at %s. w again goes on where it stopped", store.Redact(a.plan.plan.Destination))
+		a.fail("the write was cancelled; Flink finds no checkpoint at %s. w again goes on where it stopped", shownURI(a.plan.plan.Destination))
 	case m.err != nil:
 		a.fail("the write failed: %v", m.err)
 		a.push(&failurePage{err: m.err})
 	default:
 		a.marks.rememberWritten()
-		a.say("written and proved: %s", store.Redact(m.result.Plan.Destination))
+		a.say("written and proved: %s", shownURI(m.result.Plan.Destination))
 		a.push(&resultPage{result: m.result})
 	}
 	if quit {
@@ -303,7 +303,7 @@ func (p *progressPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	}
 	return []string{
 		a.rule("writing", "", w), "",
-		" to " + cutLeft(clean(store.Redact(wr.to)), w-5, a.theme.more), "",
+		" to " + cutLeft(shownURI(wr.to), w-5, a.theme.more), "",
 		" " + bar + padLeft(percent(g.BytesDone, max(g.BytesAll, g.BytesDone)), 7),
 		" " + cut(j.describe(a.now(), a.theme.sep), w-2, a.theme.more),
 		" " + files, "",
@@ -364,13 +364,13 @@ func (r *resultPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 func (a *App) resultText(r *prune.Result) []string {
 	d := r.Plan.Document(r)
 	out := []string{
-		fmt.Sprintf("The %s copy is at %s", d.Copy, store.Redact(d.Destination)),
+		fmt.Sprintf("The %s copy is at %s", d.Copy, shownURI(d.Destination)),
 		fmt.Sprintf("_metadata %s before, %s now; %s", model.FormatSize(d.MetadataBytes.Before), model.FormatSize(d.MetadataBytes.After), filesText(d.Files)),
-		fmt.Sprintf("Proof: read back and compared, %s: %s equal, %s removed, %s unchecked", plural(int64(r.Proof.Checked), "state"),
-			model.FormatCount(int64(r.Proof.Equal)), model.FormatCount(int64(r.Proof.Removed)), model.FormatCount(int64(r.Proof.Unchecked))),
+		fmt.Sprintf("Proof: read back and compared, state by state and subtask by subtask: %s, %s equal, %s gone as they should; %s unchecked",
+			model.FormatCount(int64(r.Proof.Checked)), model.FormatCount(int64(r.Proof.Equal)), model.FormatCount(int64(r.Proof.Removed)), plural(int64(r.Proof.Unchecked), "file")),
 	}
 	if r.ReportFile != "" {
-		out = append(out, "Report: "+store.Redact(r.ReportFile))
+		out = append(out, "Report: "+shownURI(r.ReportFile))
 	}
 	if len(d.Warnings) > 0 {
 		out = append(out, "", "Warnings:")
@@ -409,6 +409,10 @@ func (f *failurePage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	lines := a.refusalLines(f.err, w)
 	b := &textBuilder{a: a, w: w, lines: lines}
 	b.lines = append(b.lines, "")
-	b.text("", "The source is as it was. Flink finds no checkpoint at the destination; w with the same destination goes on where it stopped.")
+	b.text("", "The source is as it was.")
+	var refusal *prune.Refusal
+	if !errors.As(f.err, &refusal) {
+		b.text("", "Flink finds no checkpoint at the destination. w with the same destination goes on where it stopped.")
+	}
 	return append([]string{a.rule("the write failed", "", w)}, f.window(b.lines, h-1)...), nil
 }
