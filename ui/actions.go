@@ -7,6 +7,7 @@ import (
 
 	"chkscope/model"
 	"chkscope/model/finding"
+	"chkscope/model/prune"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -193,7 +194,7 @@ func (a *App) change(r row) (remove, add []model.Target, why string) {
 		}
 		return remove, add, ""
 	}
-	if why, ok := checkMark(a.snap, a.names.tree, g); !ok {
+	if why, ok := prune.CheckMark(a.snap, g); !ok {
 		return nil, nil, why
 	}
 	return nil, []model.Target{g}, ""
@@ -233,17 +234,22 @@ func (a *App) markRange() tea.Cmd {
 	return a.markAll(targets, left)
 }
 
-// maxRange is how many rows one key marks.
-const maxRange = 1 << 20
-
+// rangeTargets are the rows from one to another. What lies below a row of the
+// range goes with it.
 func (a *App) rangeTargets(from, to int64) (targets []model.Target, skipped int) {
-	for i := from; i <= to && len(targets) < maxRange; i++ {
+	t, turn, taken := a.names.tree, a.tree.shown.turn, map[model.Node]bool{}
+	for i := from; i <= to; i++ {
 		r := a.tree.list.row(i)
+		if taken[r.node] && r.elem >= 0 || taken[t.Parent(r.node, turn)] {
+			taken[r.node] = true
+			continue
+		}
 		g := a.names.target(r)
 		if r.elem >= 0 {
-			b := a.tree.list.blockAt(i)
-			g.Entries.Last = min(b.n-1, r.elem+to-i)
+			g.Entries.Last = min(a.tree.list.blockAt(i).n-1, r.elem+to-i)
 			i += g.Entries.Last - r.elem
+		} else {
+			taken[r.node] = true
 		}
 		if a.marks.of(a.names, r) == model.MarkCovered && !a.marks.set.Has(g) {
 			skipped++
@@ -254,6 +260,16 @@ func (a *App) rangeTargets(from, to int64) (targets []model.Target, skipped int)
 	return targets, skipped
 }
 
+// checkedMsg is targets of which is known whether they can be marked.
+type checkedMsg struct {
+	targets []model.Target
+	skipped int
+	why     string // why one of them cannot
+}
+
+// checkNow is how many targets are looked at while the keys wait.
+const checkNow = 256
+
 // markAll marks targets as one step, or unmarks them where all are marked.
 func (a *App) markAll(targets []model.Target, skipped int) tea.Cmd {
 	all := !slices.ContainsFunc(targets, func(g model.Target) bool { return !a.marks.set.Has(g) })
@@ -262,22 +278,33 @@ func (a *App) markAll(targets []model.Target, skipped int) tea.Cmd {
 		a.say("%s unmarked", plural(int64(len(targets)), "row"))
 		return a.marksChanged()
 	}
-	why, fresh := "", targets[:0]
-	for _, g := range targets {
-		if w, ok := checkMark(a.snap, a.names.tree, g); !ok {
-			why = w
-			skipped++
-			continue
+	s := a.snap
+	check := func() tea.Msg {
+		m := checkedMsg{skipped: skipped}
+		for _, g := range targets {
+			if why, ok := prune.CheckMark(s, g); ok {
+				m.targets = append(m.targets, g)
+			} else {
+				m.why = why
+				m.skipped++
+			}
 		}
-		fresh = append(fresh, g)
+		return m
 	}
-	a.marks.set.Add(fresh...)
-	said := plural(int64(len(fresh)), "row") + " marked"
-	if skipped > 0 {
-		said += fmt.Sprintf(", %d not", skipped)
+	if len(targets) > checkNow {
+		return check
 	}
-	if why != "" {
-		said += ": " + why
+	return a.checked(check().(checkedMsg))
+}
+
+func (a *App) checked(m checkedMsg) tea.Cmd {
+	a.marks.set.Add(m.targets...)
+	said := plural(int64(len(m.targets)), "row") + " marked"
+	if m.skipped > 0 {
+		said += fmt.Sprintf(", %d not", m.skipped)
+	}
+	if m.why != "" {
+		said += ": " + m.why
 	}
 	a.say("%s", said)
 	return a.marksChanged()
@@ -335,7 +362,7 @@ func (a *App) markRemedy() tea.Cmd {
 		targets = append(targets, g...)
 	}
 	for _, g := range targets {
-		if why, ok := checkMark(a.snap, a.names.tree, g); !ok {
+		if why, ok := prune.CheckMark(a.snap, g); !ok {
 			a.say("%s", why)
 			return nil
 		}

@@ -58,6 +58,7 @@ func newApp(ctx context.Context, cfg Config) *App {
 		later: after,
 		theme: newTheme(cfg.ASCII),
 		marks: newMarking(),
+		tree:  treeView{list: &list{}, anchor: -1, height: 1},
 	}
 }
 
@@ -105,6 +106,8 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		return a.headersRead(m)
 	case findingsMsg:
 		return a.findingsMade(m)
+	case checkedMsg:
+		return a.checked(m)
 	case countedMsg:
 		return a.counted(m)
 	case detailsMsg:

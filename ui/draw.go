@@ -61,9 +61,7 @@ func (a *App) plot() layout {
 // layout follows a change of the screen's size or of what is on it.
 func (a *App) layout() {
 	a.tree.height = max(1, a.plot().rows)
-	if a.tree.list != nil {
-		a.tree.scroll()
-	}
+	a.tree.scroll()
 }
 
 // textHeight is the number of lines that an overlay has.
@@ -72,6 +70,11 @@ func (a *App) textHeight() int { return max(1, a.h-3) }
 // View draws the screen. Only the rows on it are looked at.
 func (a *App) View() tea.View {
 	lines, cursor := a.screen()
+	if a.cfg.ASCII {
+		for i := range lines {
+			lines[i] = onlyASCII(lines[i])
+		}
+	}
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen = true
 	v.Cursor = cursor
@@ -114,7 +117,7 @@ func (a *App) overlayScreen(o overlay) ([]string, *tea.Cursor) {
 	lines := []string{a.headerLine()}
 	for i := range h {
 		if i < len(body) {
-			lines = append(lines, body[i])
+			lines = append(lines, cutStyled(body[i], a.w))
 		} else {
 			lines = append(lines, "")
 		}
@@ -131,7 +134,9 @@ func (a *App) laySheet(lines []string, o overlay) *tea.Cursor {
 	body, cursor := o.view(a, a.w, room)
 	body = body[:min(len(body), room)]
 	y := 1 + (room-len(body))/2
-	copy(lines[y:], body)
+	for i := range body {
+		lines[y+i] = cutStyled(body[i], a.w)
+	}
 	if cursor != nil {
 		cursor.Y += y
 	}

@@ -45,7 +45,7 @@ func (a *App) rowLines(l layout) []string {
 			out = append(out, a.rowLine(i, w, c))
 		}
 		if total == 0 {
-			out = append(out, a.nothing()...)
+			out = append(out, a.nothing(w)...)
 		}
 	}
 	for len(out) < l.rows {
@@ -62,11 +62,11 @@ func (a *App) loading() []string {
 	return []string{"", " " + cut(j.describe(a.now(), a.theme.sep), a.w-2, a.theme.more), "", " Esc cancels, q quits."}
 }
 
-func (a *App) nothing() []string {
+func (a *App) nothing(w int) []string {
 	if a.tree.filter != "" {
-		return []string{"", fmt.Sprintf(" Nothing matches %q. Esc takes the filter away.", clean(a.tree.filter))}
+		return append([]string{""}, wrap(fmt.Sprintf(" Nothing matches %q. Esc takes the filter away.", clean(a.tree.filter)), w)...)
 	}
-	return []string{"", " No operator has state in this checkpoint."}
+	return append([]string{""}, wrap(" No operator has state in this checkpoint.", w)...)
 }
 
 // rowText is what a row says.

@@ -168,6 +168,9 @@ func (b *textBuilder) heading(s string) {
 
 // text wraps a sentence; sign stands before its first line.
 func (b *textBuilder) text(sign, s string) {
+	if b.a.cfg.ASCII {
+		s = strings.ReplaceAll(s, "…", "...")
+	}
 	for i, l := range wrap(clean(s), b.w-4) {
 		if i > 0 {
 			sign = ""

@@ -124,6 +124,33 @@ func wrap(s string, w int) []string {
 // clean is model.Clean: nothing from a file reaches the screen but through it.
 func clean(s string) string { return model.Clean(s) }
 
+// onlyASCII is for terminals that do not read UTF-8, to which its bytes might
+// even be control characters: each other character becomes question marks, as
+// many as it is wide.
+func onlyASCII(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			return toASCII(s)
+		}
+	}
+	return s
+}
+
+func toASCII(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r < 0x80:
+			b.WriteRune(r)
+		case r == '…':
+			b.WriteByte('~')
+		default:
+			b.WriteString(strings.Repeat("?", ansi.StringWidthWc(string(r))))
+		}
+	}
+	return b.String()
+}
+
 // short prints a count in at most six cells: "80", "21.0M".
 func short(n int64) string {
 	if n < 0 {
@@ -163,6 +190,9 @@ func plural(n int64, one string) string {
 	}
 	return model.FormatCount(n) + " " + one + "s"
 }
+
+// cutStyled is cut for a line with escape sequences.
+func cutStyled(s string, w int) string { return ansi.TruncateWc(s, w, "") }
 
 // strip takes escape sequences away.
 func strip(s string) string { return ansi.Strip(s) }
