@@ -24,12 +24,17 @@ type avroType struct {
 	shape   *Shape // of a record
 	kids    []*avroType
 	symbols []string // of an enum
-	size    int      // of a fixed
-	scale   int
-	logical string
-	width   int // of every value, -1 where it differs
-	min     int // at least
-	runs    []avroRun
+	// Of a record, by field: the default value as JSON, "" for none; other names.
+	defaults     []string
+	fieldAliases [][]string
+	aliases      []string // of a named type
+	enumDefault  bool
+	size         int // of a fixed
+	scale        int
+	logical      string
+	width        int // of every value, -1 where it differs
+	min          int // at least
+	runs         []avroRun
 }
 
 // avroRun is for skipping records: bytes of a fixed width, then a kid.
@@ -124,11 +129,8 @@ func (p *avroParser) complex(v map[string]any, namespace string, depth int) (*av
 		t.width = w
 		return t, nil
 	}
-	symbols, _ := v["symbols"].([]any)
-	for _, s := range symbols {
-		name, _ := s.(string)
-		t.symbols = append(t.symbols, name)
-	}
+	t.symbols, t.aliases = avroNames(v["symbols"]), avroNames(v["aliases"])
+	_, t.enumDefault = v["default"]
 	if kind == "enum" || kind == "fixed" {
 		return t, nil
 	}
@@ -138,6 +140,13 @@ func (p *avroParser) complex(v map[string]any, namespace string, depth int) (*av
 		field, _ := f.(map[string]any)
 		name, _ := field["name"].(string)
 		t.shape.Names = append(t.shape.Names, name)
+		t.fieldAliases = append(t.fieldAliases, avroNames(field["aliases"]))
+		byDefault := ""
+		if v, ok := field["default"]; ok {
+			b, _ := json.Marshal(v) // it was JSON before
+			byDefault = string(b)
+		}
+		t.defaults = append(t.defaults, byDefault)
 		if err := p.add(t, []any{field["type"]}, namespace, depth); err != nil {
 			return nil, err
 		}
@@ -161,6 +170,17 @@ func (p *avroParser) name(t *avroType, v map[string]any, namespace string) strin
 	t.shape = &Shape{Type: full}
 	p.named[full] = t
 	return namespace
+}
+
+// avroNames is an array of strings.
+func avroNames(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, e := range list {
+		name, _ := e.(string)
+		out = append(out, name)
+	}
+	return out
 }
 
 func avroInt(v any) int {
