@@ -97,8 +97,7 @@ const (
 
 	classCheckpoint = flinkRuntime + "checkpoint.CompletedCheckpoint"
 	classPointer    = flinkRuntime + "state.RetrievableStreamStateHandle"
-	// classMarked has its class name in org.apache.flink.kubernetes.
-	classMarked = "org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore$StateHandleWithDeleteMarker"
+	classMarked     = "org.apache.flink.kubernetes.highavailability.KubernetesStateHandleStore$StateHandleWithDeleteMarker"
 )
 
 // ErrNotObject is wrapped by the error of Decode where the stream holds
