@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"chkscope/model"
+	"chkscope/model/store"
 )
 
 // firstPaths is how many paths a finding about files names.
@@ -106,12 +107,16 @@ func (r *run) fileChecks() ([]fileCheck, error) {
 		return nil, err
 	}
 	r.files = make([]fileCheck, len(uses))
+	if many, ok := r.s.Store.(store.BulkStater); ok {
+		return r.files, r.fileChecksAtOnce(many, uses)
+	}
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(checkParallel, max(len(uses), 1)) {
 		wg.Go(func() {
 			for i := range next {
-				r.files[i] = r.checkFile(uses[i])
+				info, err := r.s.Store.Stat(r.ctx, uses[i].URI)
+				r.files[i] = checkFile(uses[i], info, err)
 			}
 		})
 	}
@@ -127,9 +132,22 @@ func (r *run) fileChecks() ([]fileCheck, error) {
 	return r.files, r.ctx.Err()
 }
 
-func (r *run) checkFile(u model.FileUse) fileCheck {
+// fileChecksAtOnce leaves it to the store how to ask in the fewest requests.
+func (r *run) fileChecksAtOnce(many store.BulkStater, uses []model.FileUse) error {
+	uris := make([]string, len(uses))
+	for i, u := range uses {
+		uris[i] = u.URI
+	}
+	done := int64(0)
+	return many.StatAll(r.ctx, uris, func(i int, info model.Info, err error) {
+		r.files[i] = checkFile(uses[i], info, err)
+		done++
+		r.progress(done, int64(len(uses)))
+	})
+}
+
+func checkFile(u model.FileUse, info model.Info, err error) fileCheck {
 	c := fileCheck{FileUse: u}
-	info, err := r.s.Store.Stat(r.ctx, u.URI)
 	switch {
 	case errors.Is(err, model.ErrNotExist):
 		c.problem = problemMissing

@@ -175,6 +175,10 @@ func (d *destination) begin(ctx context.Context, p *Plan) error {
 		}
 	}
 	if d.resumed {
+		if s, ok := d.ws.(store.Sweeper); ok {
+			_, err := s.Sweep(ctx, d.dir) // uploads that no listing shows
+			return err
+		}
 		return nil
 	}
 	return d.writeJSON(ctx, model.IncompleteName, marker{1, markerAbout, p.Digest, p.Source, p.Destination})
