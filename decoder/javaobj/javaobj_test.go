@@ -526,7 +526,7 @@ func TestFlippedBits(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for _, name := range []string{"shared.ser", "everything.ser", "exception.ser"} {
 		orig := fixture(t, name)
-		for range 1500 {
+		for range 600 {
 			b := bytes.Clone(orig)
 			for range 1 + rng.Intn(3) {
 				b[rng.Intn(len(b))] ^= 1 << rng.Intn(8)
