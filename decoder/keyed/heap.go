@@ -32,6 +32,8 @@ type heapWalker struct {
 	// the end of the group and give true, where that is enough.
 	blocked func(seen map[int]bool) bool
 	number  int32 // of the group
+	start   int64 // compressed: offset of the block's framed stream
+	at      int64 // pos of the entry that is given
 }
 
 // group goes through group i. In a compressed stream a block whose entries have
@@ -53,6 +55,7 @@ func (w *heapWalker) group(i int) (end int64, err error) {
 	var opaque error
 	for at := span.Off + 4; len(seen) < len(w.s.Header.States) && c.err == nil; {
 		if w.s.Header.Compressed {
+			w.start = at
 			c.resetOne(w.s.In, at, span.End(), w.s.path(i))
 		}
 		err := w.one(seen)
@@ -145,6 +148,7 @@ func (w *heapWalker) entries(id int, n int64) error {
 				}
 				break
 			}
+			w.at = c.pos + int64(off)
 			if err := w.give(id, b[off:], ends); err != nil {
 				return err
 			}

@@ -111,45 +111,6 @@ func eachValue(t *testing.T, s *realfiles.Snapshot, f func(operator string, v st
 	})
 }
 
-// facts prints a value as the programs did that wrote the facts.txt files: as
-// Java's toString.
-func facts(v serde.Value) string {
-	var parts []string
-	for i := range v.Items {
-		parts = append(parts, facts(v.Items[i]))
-	}
-	switch v.Form {
-	case serde.Text:
-		return v.Text
-	case serde.Millis:
-		return strconv.FormatInt(v.N, 10)
-	case serde.Sequence:
-		return "[" + strings.Join(parts, ", ") + "]"
-	case serde.Fields:
-		class := v.Shape.Type[strings.LastIndexAny(v.Shape.Type, ".$")+1:]
-		switch {
-		case v.Shape.Positional:
-			return "(" + strings.Join(parts, ",") + ")"
-		case class == "Address":
-			return parts[0] + "/" + parts[1]
-		case class == "Order":
-			return strings.Join([]string{facts(v.Field("id")), facts(v.Field("product")), facts(v.Field("amount")), facts(v.Field("tags")), facts(v.Field("address"))}, "|")
-		case class == "KafkaTopicPartition":
-			return fmt.Sprintf("KafkaTopicPartition{topic='%s', partition=%s}", parts[0], parts[1])
-		case class == "NextTransactionalIdHint":
-			return fmt.Sprintf("%s{lastParallelism=%s, nextFreeTransactionalId=%s}", class, parts[1], parts[0])
-		}
-		for i := range parts {
-			parts[i] = v.Shape.Names[i] + "=" + parts[i]
-		}
-		if class == "State" {
-			parts[2] = "context=KafkaTransactionContext{transactionalIds=" + strings.TrimPrefix(parts[2], "context=") + "}"
-		}
-		return class + "{" + strings.Join(parts, ", ") + "}"
-	}
-	return v.String()
-}
-
 // counts compares two multisets and gives how many are in both.
 func counts(t *testing.T, what string, want, got map[string]int) int {
 	t.Helper()
@@ -175,19 +136,8 @@ func counts(t *testing.T, what string, want, got map[string]int) int {
 func TestFactsOfLab(t *testing.T) {
 	total := 0
 	realfiles.Each(t, []string{"lab"}, func(s *realfiles.Snapshot) {
-		about, err := os.ReadFile(filepath.Join(s.Folder, "about.txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		chk := filepath.Base(filepath.Dir(s.Name))
-		file := "facts-" + chk + ".txt"
-		if strings.Contains(string(about), "\nsnapshot: ") && strings.Contains(string(about), "/"+chk+"\nfacts") || !exists(filepath.Join(s.Folder, file)) {
-			file = "facts.txt"
-		}
-		if exists(filepath.Join(s.Folder, "facts-intended.txt")) {
-			file = "facts-intended.txt" // Flink itself cannot read that snapshot
-		}
-		if !regexp.MustCompile(`(?m)^snapshot: .*`+regexp.QuoteMeta(chk)+`$`).Match(about) && file == "facts.txt" {
+		file := realfiles.FactsFile(s)
+		if file == "" {
 			return // one of a chain without facts of its own
 		}
 		text, err := os.ReadFile(filepath.Join(s.Folder, file))
@@ -218,9 +168,9 @@ func TestFactsOfLab(t *testing.T) {
 			if v.state == "SourceReaderState" {
 				return
 			}
-			fact := fmt.Sprintf("%s %s=%s", v.kind, v.state, facts(v.value))
+			fact := fmt.Sprintf("%s %s=%s", v.kind, v.state, realfiles.Fact(v.value))
 			if v.kind == "broadcast" {
-				fact = fmt.Sprintf("%s %d %s[%s]=%s", v.kind, v.subtask, v.state, facts(v.key), facts(v.value))
+				fact = fmt.Sprintf("%s %d %s[%s]=%s", v.kind, v.subtask, v.state, realfiles.Fact(v.key), realfiles.Fact(v.value))
 			}
 			got[fact]++
 		})
@@ -253,7 +203,7 @@ func TestFactsOfIncident(t *testing.T) {
 			}
 			raw := string(v.value.AppendJSON(nil))
 			if cache[raw] == "" {
-				cache[raw] = sortedIDs(strings.ReplaceAll(facts(v.value), ", ", ","))
+				cache[raw] = sortedIDs(strings.ReplaceAll(realfiles.Fact(v.value), ", ", ","))
 			}
 			got[folder][operator+" "+v.state+" "+cache[raw]]++
 		})

@@ -236,52 +236,16 @@ func entryFacts(t *testing.T, st *keyed.Stream, e keyed.Entry) []string {
 	if err != nil {
 		t.Errorf("%s: %v", m.Name, err)
 	}
-	head := "key=" + facts(key) + " " + m.Name
+	head := "key=" + realfiles.Fact(key) + " " + m.Name
 	if ns.Form != serde.Null {
-		head += "@" + facts(ns)
+		head += "@" + realfiles.Fact(ns)
 	}
 	if v.Form != serde.Pairs {
-		return []string{head + "=" + keyedFact(m.Name, v)}
+		return []string{head + "=" + realfiles.KeyedFact(m.Name, v)}
 	}
 	var out []string
 	for i := 0; i < len(v.Items); i += 2 {
-		out = append(out, fmt.Sprintf("%s[%s]=%s", head, facts(v.Items[i]), keyedFact(m.Name, v.Items[i+1])))
+		out = append(out, fmt.Sprintf("%s[%s]=%s", head, realfiles.Fact(v.Items[i]), realfiles.KeyedFact(m.Name, v.Items[i+1])))
 	}
 	return out
-}
-
-// keyedFact is facts with what only keyed values have.
-func keyedFact(state string, v serde.Value) string {
-	switch {
-	case v.Form == serde.TTLValue:
-		return facts(v.Items[0])
-	case v.Form == serde.Binary:
-		var n []string
-		for _, b := range []byte(v.Text) {
-			n = append(n, fmt.Sprint(int8(b)))
-		}
-		return "[" + strings.Join(n, ", ") + "]"
-	case state == "aggregate":
-		return facts(v.Items[0]) + "#" + facts(v.Items[1])
-	case v.Form == serde.Sequence:
-		var in []string
-		for _, e := range v.Items {
-			in = append(in, keyedFact("", e))
-		}
-		return "[" + strings.Join(in, ", ") + "]"
-	case state == "click-avro":
-		var in []string
-		for i, e := range v.Items {
-			in = append(in, fmt.Sprintf("%q: %s", v.Shape.Names[i], avroText(e)))
-		}
-		return "{" + strings.Join(in, ", ") + "}"
-	}
-	return facts(v)
-}
-
-func avroText(v serde.Value) string {
-	if v.Form == serde.Text {
-		return fmt.Sprintf("%q", v.Text)
-	}
-	return v.String()
 }
