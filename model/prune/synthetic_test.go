@@ -25,7 +25,7 @@ func newMade(t *testing.T) *made {
 	return &made{dir: filepath.Join(scratch(t), "made", "chk-1"), meta: metadata.Checkpoint{Version: 3, ID: 1}}
 }
 
-func (m *made) file(t *testing.T, name, data string) metadata.StreamHandle {
+func (m *made) file(t testing.TB, name, data string) metadata.StreamHandle {
 	p := filepath.Join(m.dir, name)
 	if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
 		t.Fatal(err)
