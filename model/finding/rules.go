@@ -24,6 +24,7 @@ func Rules() []Rule {
 		finishedOrEmpty,
 		autoID,
 		opaqueSerializer,
+		unreadPosition,
 		versionLint,
 		maxParallelism,
 	}
