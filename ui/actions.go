@@ -35,7 +35,6 @@ func (a *App) moveBy(n int64) tea.Cmd {
 		o.move(a, int(max(-1<<30, min(n, 1<<30))))
 		return nil
 	}
-	a.moved = true
 	a.tree.move(n)
 	return nil
 }
@@ -45,7 +44,6 @@ func (a *App) openRow() tea.Cmd {
 	if !a.tree.canOpen(r) {
 		return nil
 	}
-	a.moved = true
 	if a.tree.isOpen(r) {
 		a.tree.move(1)
 		return nil
@@ -58,7 +56,6 @@ func (a *App) closeRow() tea.Cmd {
 	if r.node == model.None {
 		return nil
 	}
-	a.moved = true
 	if a.tree.canOpen(r) && a.tree.isOpen(r) {
 		return a.tree.setOpen(false)
 	}
@@ -77,7 +74,6 @@ func (a *App) toggleRow() tea.Cmd {
 	if !a.tree.canOpen(r) {
 		return nil
 	}
-	a.moved = true
 	return a.tree.setOpen(!a.tree.isOpen(r))
 }
 
@@ -87,7 +83,6 @@ func (a *App) zoomIn() tea.Cmd {
 		a.say("nothing below this row to zoom into")
 		return nil
 	}
-	a.moved = true
 	a.tree.zoom = a.tree.translate(r).node
 	return a.tree.rebuild()
 }
@@ -106,13 +101,11 @@ func (a *App) zoomOut() tea.Cmd {
 }
 
 func (a *App) nextLens() tea.Cmd {
-	a.moved = true
 	a.tree.lens = (a.tree.lens + 1) % 3
 	return a.tree.rebuild()
 }
 
 func (a *App) turnTree() tea.Cmd {
-	a.moved = true
 	here, was := a.tree.translate(a.tree.here()), a.tree.shown.turn
 	a.tree.turn = 1 - a.tree.turn
 	t := a.tree.names.tree
@@ -138,7 +131,6 @@ func (a *App) sortBy(o order) tea.Cmd {
 	} else {
 		a.tree.order, a.tree.reverse = o, false
 	}
-	a.moved = true
 	return a.tree.rebuild()
 }
 
@@ -160,7 +152,6 @@ func (a *App) toggleMark() tea.Cmd {
 		a.say("%s", why)
 		return nil
 	}
-	a.moved = true
 	a.marks.set.Change(remove, add)
 	a.tree.move(1)
 	return a.marksChanged()
@@ -442,7 +433,6 @@ func (a *App) toFinding(i int) tea.Cmd {
 		a.say("%s has no row in the tree", f.list[i].Rule)
 		return nil
 	}
-	a.moved = true
 	a.say("finding %d of %d: %s", i+1, len(f.list), f.list[i].Rule)
 	if f.nodes[i] == model.Root {
 		return nil // told by details alone
@@ -478,7 +468,6 @@ func (a *App) stepMatch(by int64) tea.Cmd {
 	for range n {
 		k = (k + int(by) + n) % n
 		if l.match.has(l.nodes[k]) {
-			a.moved = true
 			a.tree.jump(l.number(k))
 			return nil
 		}

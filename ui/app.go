@@ -26,7 +26,7 @@ type App struct {
 	names *names
 	tree  treeView
 	pages pages
-	moved bool // a key has moved the cursor or changed the view
+	moved bool // a key was pressed: where the cursor is is a person's choice
 
 	found findings
 	marks *marking
@@ -178,6 +178,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	a.notes.keyPressed()
+	a.moved = a.moved || a.snap != nil
 	if a.prompt != nil && a.top() == nil {
 		return a.prompt.key(a, k)
 	}
@@ -216,25 +217,32 @@ type openedMsg struct {
 	job      *job
 	uri      string
 	snap     *model.Snapshot
-	tree     *model.Tree
+	names    *names
 	findings []finding.Finding
 	err      error
 }
 
-// show takes a snapshot in and opens it at the right place.
-func (a *App) show(s *model.Snapshot, t *model.Tree, found []finding.Finding) {
+// show takes a snapshot in.
+func (a *App) show(s *model.Snapshot, n *names, found []finding.Finding) tea.Cmd {
 	height := a.tree.height
-	a.snap = s
-	a.names = newNames(s, t)
-	a.tree = newTreeView(a.names)
+	a.snap, a.names, a.moved = s, n, false
+	a.tree = newTreeView(n)
 	a.tree.height = height
 	a.pages = pages{}
-	a.found.set(a.names, found)
-	a.tree.lens = OpeningLens(s, found)
-	a.tree.rebuild()
-	a.toLargest()
-	a.marks.look(a.names)
+	a.found.set(n, found)
+	cmd := tea.Batch(a.settle(), a.marks.look(n))
 	a.layout()
+	return cmd
+}
+
+// settle chooses lens and row for a person who has not chosen yet. What is
+// learnt after opening may change them until the first key.
+func (a *App) settle() tea.Cmd {
+	if a.moved {
+		return nil
+	}
+	a.tree.lens = OpeningLens(a.snap, a.found.list)
+	return tea.Batch(a.tree.rebuild(), a.toLargest())
 }
 
 // OpeningLens is metadata where `_metadata` is large or a critical finding is
@@ -252,7 +260,7 @@ func OpeningLens(s *model.Snapshot, found []finding.Finding) model.Lens {
 }
 
 // toLargest opens the way to the largest named state and puts the cursor there.
-func (a *App) toLargest() {
+func (a *App) toLargest() tea.Cmd {
 	t := a.names.tree
 	best, size := model.None, int64(-1)
 	for n := model.Root; int(n) < t.Len(); n++ {
@@ -262,14 +270,11 @@ func (a *App) toLargest() {
 			}
 		}
 	}
-	if best != model.None {
-		a.tree.reveal(row{best, -1})
+	if best == model.None {
+		return nil
 	}
+	return a.tree.reveal(row{best, -1})
 }
-
-// retree takes in a tree that knows more than the one before. It is shown when
-// its rows are made (sync).
-func (a *App) retree(t *model.Tree) tea.Cmd { return a.tree.retree(newNames(a.snap, t)) }
 
 // sync follows the rows: where they are those of another tree, findings and
 // marks are laid over it.
@@ -286,5 +291,5 @@ func (a *App) sync() tea.Cmd {
 	}
 	a.pages = pages{}
 	a.found.place(a.names)
-	return a.marks.look(a.names)
+	return tea.Batch(a.settle(), a.marks.look(a.names))
 }

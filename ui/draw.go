@@ -43,7 +43,7 @@ func (a *App) plot() layout {
 		l.side = max(40, min(a.w/3, 80))
 		l.tree = a.w - l.side - 1
 	case a.h >= 16:
-		l.below = max(2, min((a.h-16)/4, maxBelow))
+		l.below = max(2, min((a.h-15)/3, maxBelow))
 	}
 	l.rows = a.h - l.header - 3 // lens, status, footer
 	if l.below > 0 {

@@ -42,6 +42,16 @@ func newNames(s *model.Snapshot, t *model.Tree) *names {
 	return n
 }
 
+// namesOf is newNames where there is a tree. It is called beside the keys, and
+// has the tree's index made there too.
+func namesOf(s *model.Snapshot, t *model.Tree) *names {
+	if t == nil {
+		return nil
+	}
+	s.Find(t, model.Target{Class: model.ClassOperator})
+	return newNames(s, t)
+}
+
 // label is the name of a row. In TurnSubtask a cell stands below its subtask and
 // is called as its state.
 func (s *names) label(n model.Node, turn model.Turn) string {

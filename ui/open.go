@@ -59,12 +59,14 @@ func (a *App) open(uri string) tea.Cmd {
 	return func() tea.Msg {
 		m := openedMsg{job: j, uri: uri}
 		st := watchStore{cfg.Store, j}
-		m.snap, m.tree, m.err = model.Open(ctx, st, uri, cfg.Options)
+		var t *model.Tree
+		m.snap, t, m.err = model.Open(ctx, st, uri, cfg.Options)
 		if m.snap == nil {
 			return m
 		}
 		m.snap.Store = cfg.Store
-		m.findings = finding.Quick(m.snap, m.tree)
+		m.findings = finding.Quick(m.snap, t)
+		m.names = newNames(m.snap, t)
 		return m
 	}
 }
@@ -86,7 +88,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	for a.top() != nil {
 		a.pop()
 	}
-	a.show(m.snap, m.tree, m.findings)
+	cmd := a.show(m.snap, m.names, m.findings)
 	for _, uid := range m.snap.UnmatchedUIDs() {
 		a.say("--uid %s: no operator has it", uid)
 	}
@@ -98,14 +100,14 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	} else if m.err != nil {
 		a.fail("%v", m.err)
 	}
-	return tea.Batch(a.readHeaders(), a.loadMarks())
+	return tea.Batch(cmd, a.readHeaders(), a.loadMarks())
 }
 
 // headersMsg brings the tree with the names that stand only in stream headers.
 type headersMsg struct {
-	job  *job
-	tree *model.Tree
-	err  error
+	job   *job
+	names *names
+	err   error
 }
 
 func (a *App) readHeaders() tea.Cmd {
@@ -114,15 +116,15 @@ func (a *App) readHeaders() tea.Cmd {
 	s := a.snap
 	return func() tea.Msg {
 		t, err := s.ReadHeaders(ctx, func(done, all int) { j.progress(int64(done), int64(all)) })
-		return headersMsg{j, t, err}
+		return headersMsg{j, namesOf(s, t), err}
 	}
 }
 
 func (a *App) headersRead(m headersMsg) tea.Cmd {
 	a.end(m.job)
 	var cmd tea.Cmd
-	if m.tree != nil {
-		cmd = a.retree(m.tree)
+	if m.names != nil {
+		cmd = a.tree.retree(m.names)
 	}
 	if m.err != nil && !errors.Is(m.err, context.Canceled) {
 		a.fail("stream headers: %v", m.err)
@@ -140,7 +142,7 @@ type findingsMsg struct {
 func (a *App) findSlowly() tea.Cmd {
 	j, ctx := a.begin("looking for anomalies in streams and files", "")
 	j.finds = true
-	s, t := a.snap, a.names.tree
+	s, t := a.snap, a.tree.names.tree
 	return func() tea.Msg {
 		list, err := finding.Run(ctx, s, t, j.progress)
 		return findingsMsg{j, list, err}
@@ -159,15 +161,15 @@ func (a *App) findingsMade(m findingsMsg) tea.Cmd {
 	if m.list != nil {
 		a.found.set(a.names, m.list)
 	}
-	return nil
+	return a.settle()
 }
 
 // countedMsg is the end of `c`.
 type countedMsg struct {
-	job  *job
-	tree *model.Tree
-	what string
-	err  error
+	job   *job
+	names *names
+	what  string
+	err   error
 }
 
 // count counts below the row under the cursor.
@@ -181,15 +183,15 @@ func (a *App) count() tea.Cmd {
 	s, t := a.snap, a.names.tree
 	return func() tea.Msg {
 		fresh, err := s.Count(ctx, t, r.node, j.progress)
-		return countedMsg{j, fresh, what, err}
+		return countedMsg{j, namesOf(s, fresh), what, err}
 	}
 }
 
 func (a *App) counted(m countedMsg) tea.Cmd {
 	a.end(m.job)
 	var cmd tea.Cmd
-	if m.tree != nil {
-		cmd = a.retree(m.tree)
+	if m.names != nil {
+		cmd = a.tree.retree(m.names)
 	}
 	switch {
 	case errors.Is(m.err, context.Canceled):

@@ -126,7 +126,6 @@ func (a *App) askFilter() tea.Cmd {
 		}
 		return a.tree.rebuild()
 	}
-	a.moved = true
 	return a.ask(p)
 }
 
@@ -166,7 +165,6 @@ func (a *App) toRow(s string) tea.Cmd {
 		a.say("no row %q: they go from 1 to %s", s, model.FormatCount(a.tree.list.total()))
 		return nil
 	}
-	a.moved = true
 	a.tree.jump(n - 1)
 	return nil
 }
@@ -177,7 +175,6 @@ func (a *App) toEntry(cell model.Target, total int64, s string) tea.Cmd {
 		a.say("no entry %q: they go from 0 to %s", s, model.FormatCount(total-1))
 		return nil
 	}
-	a.moved = true
 	return a.tree.reveal(row{a.snap.Find(a.names.tree, cell), n})
 }
 

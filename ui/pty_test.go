@@ -17,15 +17,15 @@ import (
 type console struct {
 	testing.TB
 	f    *os.File
-	term *vt.SafeEmulator
+	term *vt.Emulator
 
-	mu    sync.Mutex
-	bytes []byte // everything that was written to the terminal
+	mu    sync.Mutex // of what follows, and of term
+	bytes []byte     // everything that was written to the terminal
 	last  time.Time
 }
 
 func newConsole(t testing.TB, f *os.File, w, h int) *console {
-	c := &console{TB: t, f: f, term: vt.NewSafeEmulator(w, h), last: time.Now()}
+	c := &console{TB: t, f: f, term: vt.NewEmulator(w, h), last: time.Now()}
 	go io.Copy(f, c.term) // the terminal's answers
 	go func() {
 		buf := make([]byte, 64<<10)
@@ -34,8 +34,8 @@ func newConsole(t testing.TB, f *os.File, w, h int) *console {
 			c.mu.Lock()
 			c.bytes = append(c.bytes, buf[:n]...)
 			c.last = time.Now()
-			c.mu.Unlock()
 			c.term.Write(buf[:n])
+			c.mu.Unlock()
 			if err != nil {
 				return
 			}
@@ -83,7 +83,9 @@ func (c *console) settle(quiet time.Duration) {
 
 // text is what the terminal shows.
 func (c *console) text() string {
+	c.mu.Lock()
 	lines := strings.Split(c.term.String(), "\n")
+	c.mu.Unlock()
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
