@@ -54,19 +54,30 @@ type bench struct {
 	home      string            // everything that the job left
 	snapshots map[string]string // by kind
 	unedited  map[string]restored
+	sound     map[string]string // in place of snapshots that this version cannot restore: what they should have been
 }
+
+// broken: this version cannot restore its own snapshots.
+func (b *bench) broken() bool { return b.group.broken == b.flink.minor }
 
 func (g group) run(t *testing.T, minor string, results *table) {
 	f := start(t, minor, "")
-	b := &bench{group: g, flink: f, home: filepath.Join(t.TempDir(), "source"), snapshots: map[string]string{}, unedited: map[string]restored{}}
+	b := &bench{group: g, flink: f, home: filepath.Join(t.TempDir(), "source"), unedited: map[string]restored{}}
 	b.make(t)
 	for _, r := range g.rows {
-		if before(minor, r.first) || r.claim == "LEGACY" && !before(minor, "2.0") || r.claim != "" && r.claim != "LEGACY" && before(minor, "1.15") || b.snapshots[r.snapshot] == "" {
+		if before(minor, r.first) || r.claim == "LEGACY" && !before(minor, "2.0") || r.claim != "" && r.claim != "LEGACY" && before(minor, "1.15") || b.snapshots[r.snapshot] == "" || extent == "part" && r.full {
 			continue
 		}
 		t.Run(strings.ReplaceAll(r.title(), " ", "_"), func(t *testing.T) {
 			c := cell{result: "not run"}
 			defer func() { results.add(g, r, minor, c) }()
+			if b.broken() {
+				r.refused, r.fails = "same offset", "invalid stream header"
+				r.ignore = drop("keyed ", "keys ", "timer ", "source ") // of another run
+				if r.repairs {
+					r.refused, r.fails = "", ""
+				}
+			}
 			c = b.try(t, r)
 			if c.result != "ok" && !c.expected {
 				t.Errorf("%s: %s", c.result, c.why)
@@ -95,7 +106,15 @@ func (b *bench) make(t *testing.T) {
 	}
 	wanted := slices.ContainsFunc(b.rows, func(r row) bool { return r.snapshot != "checkpoint" })
 	s := b.flink.make(t, b.scenario, b.home, append(strings.Fields(b.making+" "+b.options), fmt.Sprint("savepoints=", wanted))...)
-	b.snapshots["checkpoint"], b.snapshots["canonical"], b.snapshots["native"] = s.checkpoints[len(s.checkpoints)-1], s.canonical, s.native
+	b.snapshots = s.byKind()
+	b.sound = b.snapshots
+	if b.broken() {
+		b.sound = b.flink.make(t, b.scenario, b.home+"-sound", append(strings.Fields(b.making+" "+b.options), "compression=false")...).byKind()
+	}
+}
+
+func (s snapshots) byKind() map[string]string {
+	return map[string]string{"checkpoint": s.checkpoints[len(s.checkpoints)-1], "canonical": s.canonical, "native": s.native}
 }
 
 // makeIncident lets the old consumer leave its union list, and the new source multiply it in two restores.
@@ -106,7 +125,8 @@ func (b *bench) makeIncident(t *testing.T) {
 		from := s.checkpoints[len(s.checkpoints)-1]
 		s = b.flink.make(t, "migrated", filepath.Join(b.home, dir), "parallelism=3", "upTo=100", "keys=12", "checkpoints=2", "savepoints=false", "ignore=true", "from="+from)
 	}
-	b.snapshots["checkpoint"] = s.checkpoints[len(s.checkpoints)-1]
+	b.snapshots = s.byKind()
+	b.sound = b.snapshots
 }
 
 // reference is what Flink reads from the unedited snapshot.
@@ -115,7 +135,7 @@ func (b *bench) reference(t *testing.T, r row) restored {
 	options := b.restoreOptions(r)
 	key := r.snapshot + " " + strings.Join(options, " ")
 	if _, known := b.unedited[key]; !known {
-		u, err := b.flink.restore(b.scenario, b.snapshots[r.snapshot], t.TempDir(), options...)
+		u, err := b.flink.restore(b.scenario, b.sound[r.snapshot], t.TempDir(), options...)
 		if err != nil {
 			t.Fatalf("the unedited snapshot: %v", err)
 		}
@@ -127,6 +147,9 @@ func (b *bench) reference(t *testing.T, r row) restored {
 // restoreOptions are those of the restoring job but for the claim mode, except where the default does not work.
 func (b *bench) restoreOptions(r row) []string {
 	options := strings.Fields(b.options + " " + r.restore)
+	if b.broken() {
+		options = append(options, "compression=false")
+	}
 	if b.changelog && r.claim == "" {
 		return append(options, "claim="+map[bool]string{true: "LEGACY", false: "CLAIM"}[before(b.flink.minor, "2.0")], "retained=99")
 	}
