@@ -7,7 +7,7 @@ import (
 )
 
 var deploymentOverFramesize = Rule{
-	ID:         "deployment-over-framesize",
+	ID:         idDeployment,
 	Severities: "critical",
 	When: "what the JobManager sends to deploy one task exceeds the RPC frame size (--framesize): the task's own split, broadcast, keyed and channel handles and the union states of all subtasks. " +
 		"Each operator stands alone, as the chain is not in _metadata: a lower bound",
@@ -38,7 +38,7 @@ var deploymentOverFramesize = Rule{
 }
 
 var acknowledgeOverFramesize = Rule{
-	ID:         "acknowledge-over-framesize",
+	ID:         idAcknowledge,
 	Severities: "critical",
 	When:       "one subtask's own snapshot (its handles and inline bytes) exceeds the RPC frame size",
 	Why:        "the subtask cannot acknowledge the checkpoint, so none completes any more (FLINK-26050: 199,964,727 bytes)",

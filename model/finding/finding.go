@@ -174,16 +174,24 @@ func runRules(r *run, reads bool) ([]Finding, error) {
 	return out, nil
 }
 
+// Rules that are told apart by shareRemedies.
+const (
+	idDeployment  = "deployment-over-framesize"
+	idAcknowledge = "acknowledge-over-framesize"
+	idUnion       = "union-multiplied"
+	idLegacy      = "legacy-state"
+)
+
 // shareRemedies gives the findings about too large messages the remedies of
 // what makes them so large, where the same operator has such a finding.
 func shareRemedies(list []Finding) {
 	for i := range list {
 		f := &list[i]
-		if f.Rule != "deployment-over-framesize" && f.Rule != "acknowledge-over-framesize" {
+		if f.Rule != idDeployment && f.Rule != idAcknowledge {
 			continue
 		}
 		for _, g := range list {
-			if g.Target.Op != f.Target.Op || g.Rule != unionMultipliedID && g.Rule != legacyStateID {
+			if g.Target.Op != f.Target.Op || g.Rule != idUnion && g.Rule != idLegacy {
 				continue
 			}
 			for _, sel := range g.Remedy {

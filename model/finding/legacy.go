@@ -28,11 +28,8 @@ var deadAfterMigration = []dead{
 	{"max-part-counter", "StreamingFileSink", []string{"writer_raw_states"}, false},
 }
 
-// legacyStateID is named by findings that share its remedy.
-const legacyStateID = "legacy-state"
-
 var legacyState = Rule{
-	ID:         legacyStateID,
+	ID:         idLegacy,
 	Severities: "warn",
 	When:       "a state of a connector with entries, beside the state of its successor in the same operator",
 	Why:        "nothing registers it any more, so Flink reads and writes it with every snapshot for ever; a union list of it multiplies at each restore",

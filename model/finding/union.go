@@ -19,11 +19,8 @@ const (
 	elementCut = 64 << 10
 )
 
-// unionMultipliedID is named by findings that share its remedy.
-const unionMultipliedID = "union-multiplied"
-
 var unionMultiplied = Rule{
-	ID:         unionMultipliedID,
+	ID:         idUnion,
 	Severities: "info, warn, critical",
 	When: "of a UNION state: two or more subtasks hold the byte-equal multiset of two or more different elements, or elements repeat at least parallelism times. " +
 		"Info below 1 MiB and 10,000 entries; critical where the next restore goes over the frame size. Likely, from equal counts, where the streams cannot be read",
