@@ -53,23 +53,54 @@ func (s *Snapshot) ElementValues(ctx context.Context, t *Tree, cell Node, from i
 			return out, err
 		}
 	}
-	_, err := s.EachValue(ctx, t, cell, from, int64(n), l, func(v ElementValue) error {
-		out = append(out, v)
-		return nil
+	err := s.openValues(ctx, t, cell, func(v valueStream) error {
+		_, err := v.each(ctx, from, int64(n), func(raw rawValue) error {
+			out = append(out, v.decode(raw, decoders{limits: l}))
+			return nil
+		})
+		return err
 	})
 	return out, err
 }
 
 // EachValue calls f for n entries of a cell from the from-th on and gives how many
-// the cell has: elements, or entries of a broadcast map.
+// the cell has: elements, or entries of a broadcast map. What f is given is valid
+// during the call.
 func (s *Snapshot) EachValue(ctx context.Context, t *Tree, cell Node, from, n int64, l serde.Limits, f func(ElementValue) error) (int64, error) {
 	all := int64(0)
+	d := newDecoders(l)
 	err := s.openValues(ctx, t, cell, func(v valueStream) error {
 		var err error
-		all, err = v.each(ctx, from, n, func(raw rawValue) error { return f(v.decode(raw, l)) })
+		all, err = v.each(ctx, from, n, func(raw rawValue) error { return f(v.decode(raw, d)) })
 		return err
 	})
 	return all, err
+}
+
+// decoders decode keys and values: into memory of their own, or into that of the
+// entry decoded last.
+type decoders struct {
+	limits     serde.Limits
+	key, value *serde.Decoder // nil: memory of their own
+}
+
+func newDecoders(l serde.Limits) decoders {
+	return decoders{l, &serde.Decoder{Limits: l}, &serde.Decoder{Limits: l}}
+}
+
+func (d decoders) all(x *serde.Decoder, t *serde.Snapshot, b []byte) (serde.Value, int, error) {
+	if x == nil {
+		return serde.DecodeAll(t, b, d.limits)
+	}
+	return x.DecodeAll(t, b)
+}
+
+// first decodes a value that something else may follow.
+func (d decoders) first(x *serde.Decoder, t *serde.Snapshot, b []byte) (serde.Value, int, error) {
+	if x == nil {
+		return serde.DecodeWithin(t, b, d.limits)
+	}
+	return x.Decode(t, b)
 }
 
 // headLen is how much of each element of a page is read at first.
@@ -95,7 +126,7 @@ func (s *Snapshot) plainValues(ctx context.Context, t *Tree, cell Node, from int
 					return err
 				}
 			}
-			*out = append(*out, v.decode(raw, l))
+			*out = append(*out, v.decode(raw, decoders{limits: l}))
 		}
 		return nil
 	})
@@ -188,23 +219,23 @@ func firstError(err error, f func() error) error {
 }
 
 // decode decodes an entry.
-func (v valueStream) decode(raw rawValue, l serde.Limits) ElementValue {
+func (v valueStream) decode(raw rawValue, d decoders) ElementValue {
 	out := ElementValue{Index: raw.index, Off: raw.off, Len: raw.len}
 	if v.key != nil && raw.key != nil {
-		out.Key, _, out.Err = serde.DecodeAll(v.key, raw.key, l)
+		out.Key, _, out.Err = d.all(d.key, v.key, raw.key)
 	}
 	if raw.err != nil {
-		out.Value, _, out.Err = serde.DecodeWithin(v.value, raw.value, l)
+		out.Value, _, out.Err = d.first(d.value, v.value, raw.value)
 		return out
 	}
 	if raw.len == Unknown { // the value tells its own end
 		var n int
-		if out.Value, n, out.Err = serde.DecodeWithin(v.value, raw.value, l); out.Err == nil {
+		if out.Value, n, out.Err = d.first(d.value, v.value, raw.value); out.Err == nil {
 			out.Len = int64(n)
 		}
 		return out
 	}
-	value, left, err := serde.DecodeAll(v.value, raw.value, l)
+	value, left, err := d.all(d.value, v.value, raw.value)
 	out.Value, out.Dead = value, int64(left)
 	if out.Err == nil {
 		out.Err = err
@@ -332,7 +363,7 @@ func (g *grouper) result(most int, l serde.Limits) ValueGroups {
 	for _, e := range all[:min(len(all), max(most, 0))] {
 		first := ElementValue{Index: e.raw.index, Off: e.raw.off, Len: e.raw.len, Err: e.raw.err}
 		if e.raw.value != nil {
-			first = e.stream.decode(e.raw, l)
+			first = e.stream.decode(e.raw, decoders{limits: l})
 		}
 		out.Groups = append(out.Groups, ValueGroup{e.count, e.subtask, first})
 	}

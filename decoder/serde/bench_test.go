@@ -40,6 +40,19 @@ func BenchmarkKafkaList(b *testing.B) {
 	}
 }
 
+// BenchmarkKafkaListReused does so in the same memory.
+func BenchmarkKafkaListReused(b *testing.B) {
+	t := kafkaType()
+	d := serde.Decoder{Limits: serde.DefaultLimits}
+	b.SetBytes(int64(len(kafkaElement)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := d.Decode(t, kafkaElement); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // orderType is a POJO with a nested one, as heap and canonical streams have it.
 func orderType() *serde.Snapshot {
 	field := func(name string, s *enc) *enc { return w().utf(name).raw(0).sub(frame(s)) }

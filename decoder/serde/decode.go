@@ -121,7 +121,7 @@ func (d *values) bytes(p []byte) Value {
 	d.left.Values--
 	n := min(len(p), max(d.left.Bytes, 0))
 	d.left.Bytes -= n
-	return Value{Form: Binary, N: int64(len(p)), Text: string(p[:n]), Cut: n < len(p)}
+	return Value{Form: Binary, N: int64(len(p)), Text: d.string(p[:n]), Cut: n < len(p)}
 }
 
 // noLayout is a value whose bytes have no known layout. Its end is known only
@@ -157,13 +157,11 @@ func (d *values) value(c *codec) Value {
 }
 
 func (d *values) valueOf(c *codec) Value {
-	if v, ok := d.basic(c); ok {
-		return d.checked(v)
-	}
-	if v, ok := d.array(c.kind); ok {
-		return d.checked(v)
-	}
 	switch c.kind {
+	case Long: // so frequent that it does not go through the others
+		return d.checked(integer(d.big(8, "long")))
+	case String:
+		return d.checked(d.flinkString(true))
 	case Unknown:
 		return d.noLayout(c.why)
 	case List:
@@ -203,6 +201,12 @@ func (d *values) valueOf(c *codec) Value {
 	case TwoPhase:
 		return d.twoPhase(c)
 	}
+	if v, ok := d.basic(c); ok {
+		return d.checked(v)
+	}
+	if v, ok := d.array(c.kind); ok {
+		return d.checked(v)
+	}
 	return d.other(c)
 }
 
@@ -217,7 +221,7 @@ func (d *values) checked(v Value) Value {
 // fields reads parts that stand one behind the other. Where one fails, those
 // before it and what there is of it are given.
 func (d *values) fields(kids []*codec, tail []int, names []string) []Value {
-	out := make([]Value, 0, min(len(kids), 64))
+	out := d.room(len(kids))
 	end, whole := d.end, d.whole
 	for i, k := range kids {
 		d.bound(end, whole, tail[i])

@@ -23,7 +23,7 @@ func (d *values) basic(c *codec) (Value, bool) {
 		return integer(d.big(2, "short")), true
 	case Int:
 		return integer(d.big(4, "int")), true
-	case Long, CountWindow:
+	case CountWindow:
 		return integer(d.big(8, "long")), true
 	case Float:
 		return Value{Form: Real32, N: int64(uint32(d.big(4, "float")))}, true
@@ -31,8 +31,6 @@ func (d *values) basic(c *codec) (Value, bool) {
 		return Value{Form: Real64, N: d.big(8, "double")}, true
 	case Char:
 		return textValue(string(appendUTF16(nil, []uint16{uint16(d.big(2, "char"))}))), true
-	case String:
-		return d.flinkString(true), true
 	case StringValue:
 		return d.flinkString(false), true
 	case StringData:
@@ -99,7 +97,7 @@ func (d *values) moment(c *codec) (Value, bool) {
 		return Value{Form: Moment, Text: date.Text + "T" + clock.Text}, true
 	case TimeWindow:
 		start, end := d.i64("window start"), d.i64("window end")
-		return Value{Form: Fields, Shape: windowShape, Items: []Value{{Form: Millis, N: start}, {Form: Millis, N: end}}}, true
+		return Value{Form: Fields, Shape: windowShape, Items: append(d.room(2), Value{Form: Millis, N: start}, Value{Form: Millis, N: end})}, true
 	}
 	return Value{}, false
 }

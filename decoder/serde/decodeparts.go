@@ -109,7 +109,7 @@ func (d *values) choice(c *codec) Value {
 	if !d.ok() {
 		return Value{}
 	}
-	return Value{Form: Fields, Shape: choiceShapes[c.kind][i], Items: []Value{d.value(c.kids[i])}}
+	return Value{Form: Fields, Shape: choiceShapes[c.kind][i], Items: append(d.room(1), d.value(c.kids[i]))}
 }
 
 // optional reads an Option (true: a value follows) or a Nullable (true: null,
@@ -215,7 +215,7 @@ func (d *values) subclass(name string, k *codec) Value {
 }
 
 func (d *values) pojoFields(c *codec) Value {
-	v := Value{Form: Fields, Shape: c.shape, Items: make([]Value, 0, min(len(c.kids), 64))}
+	v := Value{Form: Fields, Shape: c.shape, Items: d.room(len(c.kids))}
 	whole := d.whole
 	for i, k := range c.kids {
 		d.whole = whole && i == len(c.kids)-1
@@ -241,7 +241,7 @@ func (d *values) ttl(c *codec) Value {
 	if !d.ok() && v.Form == Missing {
 		return Value{}
 	}
-	return Value{Form: TTLValue, N: at.N, Items: []Value{v}}
+	return Value{Form: TTLValue, N: at.N, Items: append(d.room(1), v)}
 }
 
 // timer reads the time with its sign bit turned, key and namespace

@@ -71,5 +71,9 @@ func checkValue(t *testing.T, typ *serde.Snapshot, value []byte) {
 	if all, left, err := serde.DecodeAll(typ, value, serde.DefaultLimits); err == nil && left > len(value) {
 		t.Errorf("%v: %d bytes left of %d", all, left, len(value))
 	}
+	x := serde.Decoder{Limits: serde.Limits{Values: 2000, Bytes: 4096}}
+	if w, k, againErr := x.Decode(typ, value); k != n || (againErr == nil) != (err == nil) || w.String() != v.String() {
+		t.Errorf("in the same memory %s", w)
+	}
 	serde.Unreadable(typ)
 }

@@ -169,10 +169,11 @@ func (d *values) partition(end int) Value {
 		at++ // cached hash
 	}
 	n, at := avroCount(d.buf, at+1)
-	topic := append(make([]byte, 0, 64), d.buf[at+1:end]...) // behind its reference
+	var room [64]byte
+	topic := append(room[:0], d.buf[at+1:end]...) // behind its reference
 	topic[len(topic)-1] &= 0x7f
 	d.off, d.left.Values = end, d.left.Values-3
-	return Value{Form: Fields, Shape: kafkaPartitionShape, Items: []Value{d.text(topic), integer(n>>1 ^ -(n & 1))}}
+	return Value{Form: Fields, Shape: kafkaPartitionShape, Items: append(d.room(2), d.text(topic), integer(n>>1^-(n&1)))}
 }
 
 // kryoInt reads a signed number of Kryo: zigzag.

@@ -200,4 +200,5 @@ type values struct {
 	whole bool
 	depth int
 	err   *decoder.Error
+	arena *arena // nil: the heap
 }

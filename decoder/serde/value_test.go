@@ -50,6 +50,7 @@ func table(class string) string { return "org.apache.flink.table.runtime.typeuti
 // TestValues decodes values by hand-made types.
 func TestValues(t *testing.T) {
 	long, str := longSnap, stringSnap
+	again := serde.Decoder{Limits: serde.DefaultLimits}
 	one := func(n int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 	dates := func(class string) *enc { return snap(base+class+"Serializer$"+class+"SerializerSnapshot", 3) }
 	for _, c := range []struct {
@@ -108,6 +109,9 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %s\n%s", c.name, v, v.AppendJSON(nil))
 		}
 		checkEnds(t, c.name, typ, c.value)
+		if w, n, err := again.Decode(typ, c.value); err != nil || n != len(c.value) || w.String() != c.text {
+			t.Errorf("%s: in the same memory: %s, %v", c.name, w, err)
+		}
 	}
 }
 
