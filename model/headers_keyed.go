@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"chkscope/decoder"
 	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/serde"
@@ -200,7 +201,7 @@ func (s *Snapshot) openKeyGroups(ctx context.Context, h *metadata.KeyedHandle) (
 	if err != nil {
 		return nil, nil, err
 	}
-	st, err := keyed.Open(in, s.Meta.In, h.Type, h.Groups, nil)
+	st, err := s.ReadKeyed(in, h)
 	if st == nil || st.Header == nil {
 		closer.Close()
 		return nil, nil, err
@@ -208,106 +209,12 @@ func (s *Snapshot) openKeyGroups(ctx context.Context, h *metadata.KeyedHandle) (
 	return st, closer, err
 }
 
-// Count counts what is not counted yet below n (entries and sizes of keyed
-// states of canonical and heap streams) and gives a new tree. progress may be
-// nil; it is told bytes done and all. What cannot be counted (a heap stream
-// with values whose ends nothing tells) is an error beside the tree.
-func (s *Snapshot) Count(ctx context.Context, t *Tree, n Node, progress func(done, all int64)) (*Tree, error) {
-	jobs := s.countJobs(t, n)
-	var done, all int64
-	for _, j := range jobs {
-		all += max(streamLen(&j.keyed.Groups.Stream), 0)
+// ReadKeyed reads the header of the stream in of a key-groups handle, as the
+// Flink wrote it that wrote this snapshot.
+func (s *Snapshot) ReadKeyed(in decoder.Input, h *metadata.KeyedHandle) (*keyed.Stream, error) {
+	st, err := keyed.Open(in, s.Meta.In, h.Type, h.Groups, nil)
+	if st != nil && st.Header != nil && s.Kryo5() {
+		st.Header.AssumeKryo5()
 	}
-	var failed error
-	for _, j := range jobs {
-		base := done
-		err := s.countStream(ctx, j, func(off int64) {
-			if progress != nil {
-				progress(base+off, all)
-			}
-		})
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil && failed == nil {
-			failed = err
-		}
-		done += max(streamLen(&j.keyed.Groups.Stream), 0)
-	}
-	s.noteWhole(jobs)
-	return s.buildTree(), failed
-}
-
-// countJobs are the canonical streams below a node that are not counted.
-func (s *Snapshot) countJobs(t *Tree, n Node) []headerJob {
-	var jobs []headerJob
-	for _, j := range s.headerJobs() {
-		below := t.class[n] == ClassCheckpoint || t.class[n] != ClassMaster && t.op[n] == j.op && (t.sub[n] < 0 || t.sub[n] == j.sub)
-		if !below || j.kind != KindKeyed || j.keyed.Groups == nil || s.isCounted(j) {
-			continue
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs
-}
-
-func (s *Snapshot) isCounted(j headerJob) bool {
-	s.known.mu.RLock()
-	defer s.known.mu.RUnlock()
-	return s.known.counted[opSub{j.op, j.sub}]
-}
-
-func (s *Snapshot) countStream(ctx context.Context, j headerJob, progress func(off int64)) error {
-	st, closer, err := s.openKeyGroups(ctx, j.keyed)
-	if err != nil {
-		if closer != nil {
-			closer.Close()
-		}
-		return err
-	}
-	defer closer.Close()
-	var sizes []keyed.StateSize
-	for i := range st.Groups() {
-		if sizes, err = st.Sizes(i, sizes); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		progress(st.Extent(i).End())
-	}
-	s.known.mu.Lock()
-	defer s.known.mu.Unlock()
-	s.known.makeMaps()
-	s.known.counted[opSub{j.op, j.sub}] = true
-	for i, m := range st.Header.States {
-		c := Counted{}
-		if i < len(sizes) {
-			c = Counted{sizes[i].Entries, sizes[i].Bytes}
-		}
-		s.known.counts[cellName{j.op, j.sub, j.kind, m.Name}] = c
-	}
-	return nil
-}
-
-// noteWhole marks operators all of whose keyed streams are counted, so that the
-// row for all names together is not needed any more.
-func (s *Snapshot) noteWhole(counted []headerJob) {
-	ops := map[int32]bool{}
-	for _, j := range counted {
-		ops[j.op] = true
-	}
-	for _, j := range s.headerJobs() {
-		if j.kind == KindKeyed && ops[j.op] && !s.isCounted(j) {
-			delete(ops, j.op)
-		}
-	}
-	s.known.mu.Lock()
-	defer s.known.mu.Unlock()
-	if s.known.whole == nil {
-		s.known.whole = map[opKind]bool{}
-	}
-	for op := range ops {
-		s.known.whole[opKind{op, KindKeyed}] = true
-	}
+	return st, err
 }

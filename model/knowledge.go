@@ -3,6 +3,7 @@ package model
 import (
 	"sync"
 
+	"chkscope/decoder/keyed"
 	"chkscope/decoder/serde"
 )
 
@@ -26,6 +27,8 @@ type knowledge struct {
 	keys    map[opKind]keySerializer
 	counted map[opSub]bool // subtasks whose keyed streams are counted
 	counts  map[cellName]Counted
+	partial map[opSub]bool // some of their states could not be counted
+	index   map[opSub]keyedIndex
 	// whole holds the operators and kinds whose names are all counted in all subtasks.
 	whole map[opKind]bool
 
@@ -43,8 +46,15 @@ func (k *knowledge) makeMaps() {
 		k.keys = map[opKind]keySerializer{}
 		k.counts, k.counted = map[cellName]Counted{}, map[opSub]bool{}
 		k.records, k.compressed = map[int32]map[string]StateRecord{}, map[opSub]bool{}
+		k.partial, k.index = map[opSub]bool{}, map[opSub]keyedIndex{}
 		k.mapEntries = map[opName]int64{}
 	}
+}
+
+// keyedIndex is where the entries of a stream are, from counting it.
+type keyedIndex struct {
+	*keyed.Index
+	header *keyed.Header
 }
 
 // keySerializer is the serializer of an operator's keys, and whether its streams

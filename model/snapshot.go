@@ -67,3 +67,7 @@ func (s *Snapshot) Close() error { return s.object.Close() }
 
 // Damage is where decoding stopped early, or nil.
 func (s *Snapshot) Damage() *decoder.Error { return s.Meta.Damage }
+
+// Kryo5 tells that Kryo wrote its values in version 5: Flink 2.x did, which
+// writes metadata version 5 and later.
+func (s *Snapshot) Kryo5() bool { return s.Meta.Version >= 5 }

@@ -84,6 +84,17 @@ func (h *Header) State(name string) int {
 	return -1
 }
 
+// AssumeKryo5 tells that the stream was written by Flink 2.x: nothing in it tells
+// which version of Kryo wrote its values (serde.AssumeKryo5).
+func (h *Header) AssumeKryo5() {
+	serde.AssumeKryo5(h.Key)
+	for i := range h.States {
+		for _, k := range h.States[i].Serializers {
+			serde.AssumeKryo5(k.Type)
+		}
+	}
+}
+
 // ParseHeader reads the header at the start of in, which ends at or before
 // limit. Names are states that are expected, if any are known: they help to find
 // the way behind a serializer that is not known.

@@ -198,7 +198,7 @@ func (w *work) keyedNames(ctx context.Context, h *metadata.KeyedHandle) (keyedHe
 			return out, err
 		}
 		defer in.Close()
-		s, err := keyed.Open(in, w.snap.Meta.In, h.Type, h.Groups, nil)
+		s, err := w.snap.ReadKeyed(in, h)
 		if err != nil {
 			return out, err
 		}
@@ -280,7 +280,7 @@ func (w *work) rewriteKeyedTo(ctx context.Context, at place, to io.Writer) (*key
 		return nil, err
 	}
 	defer in.Close()
-	s, err := keyed.Open(in, w.snap.Meta.In, src.Type, src.Groups, nil)
+	s, err := w.snap.ReadKeyed(in, src)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 		return err
 	}
 	defer y.Close()
-	src, err := keyed.Open(x, c.p.src.In, a.Type, a.Groups, nil)
+	src, err := c.p.app.work.snap.ReadKeyed(x, a)
 	if err != nil {
 		return err
 	}
