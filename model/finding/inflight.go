@@ -109,38 +109,6 @@ func (r *run) skewOf(op int) (Finding, bool) {
 	}, true
 }
 
-var keyGroupSkew = Rule{
-	ID:         "key-group-skew",
-	Severities: "warn",
-	When:       "the subtask with most key groups has at least 1.5 times as many as the one with fewest",
-	Why:        "maxParallelism is no multiple of the parallelism: half of the tasks do twice the work (FLINK-21695)",
-	Thresholds: []Threshold{{"ratio", groupSkew, "most to fewest key groups"}},
-	Evidence:   []Key{{"most", "key groups of one subtask"}, {"fewest", "key groups of one subtask"}, {"parallelism", ""}, {"max_parallelism", ""}},
-	check: func(r *run) ([]Finding, error) {
-		var out []Finding
-		for op := range r.s.Meta.Operators {
-			o := &r.s.Meta.Operators[op]
-			if len(r.states(op, model.KindKeyed)) == 0 || o.Parallelism < 2 || o.MaxParallelism < o.Parallelism {
-				continue
-			}
-			// KeyGroupRangeAssignment: subtasks get floor or ceil of max / parallelism.
-			fewest := o.MaxParallelism / o.Parallelism
-			most := (o.MaxParallelism + o.Parallelism - 1) / o.Parallelism
-			if float64(most) < groupSkew*float64(fewest) {
-				continue
-			}
-			out = append(out, Finding{
-				Severity: Warn, Certainty: Proved, Target: model.OperatorTarget(o.ID),
-				Evidence: Evidence{{"most", int64(most)}, {"fewest", int64(fewest)}, {"parallelism", int64(o.Parallelism)}, {"max_parallelism", int64(o.MaxParallelism)}},
-				Cause: fmt.Sprintf("%s spreads %d key groups over %d subtasks: some have %d, some %d, and so twice the work of others.",
-					r.operatorName(op), o.MaxParallelism, o.Parallelism, most, fewest),
-				Action: "Choose a parallelism that divides maxParallelism, or one several times smaller.",
-			})
-		}
-		return out, nil
-	},
-}
-
 var maxParallelism = Rule{
 	ID:         "max-parallelism",
 	Severities: "info",
