@@ -68,6 +68,18 @@ func TestGolden(t *testing.T) {
 			})
 		}
 	}
+	object := filepath.Join("decoder", "ha", "testdata", "flink-1.20.object")
+	for _, c := range commands {
+		if !strings.HasPrefix(c.name, "report") && !strings.HasPrefix(c.name, "verify") {
+			continue
+		}
+		t.Run("object/"+c.name, func(t *testing.T) {
+			// Which stream is the first that cannot be read, on stderr, is by chance.
+			r := run(append(c.args(object), "--map=s3://bucket=decoder/ha/testdata/bucket")...)
+			got := strings.ReplaceAll(r.out, store.FileURI(root), "file:/REPOSITORY")
+			compareGolden(t, filepath.Join("testdata", "golden", "object."+c.name), got)
+		})
+	}
 	for _, name := range []string{"rules", "rules.json", "version.help"} {
 		t.Run(name, func(t *testing.T) {
 			args := map[string][]string{"rules": {"rules"}, "rules.json": {"rules", "--json"}, "version.help": {"version", "--help"}}[name]

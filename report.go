@@ -119,9 +119,13 @@ func (p *program) writeHead(w io.Writer, doc *reportDocument) {
 	bytes := func(label string, n number, why string) {
 		rows.row(label, model.FormatSize(int64(n)), why)
 	}
-	bytes("_metadata", c.MetadataBytes, fmt.Sprintf("%s bytes: header %s, trailer %s, the rest is inline and bookkeeping",
+	object := "_metadata"
+	if c.MetadataVersion == nil {
+		object = "the object"
+	}
+	bytes(object, c.MetadataBytes, fmt.Sprintf("%s bytes: header %s, trailer %s, the rest is inline and bookkeeping",
 		model.FormatCount(int64(c.MetadataBytes)), model.FormatCount(int64(c.HeaderBytes)), model.FormatCount(int64(c.TrailerBytes))))
-	bytes("  inline", t.Inline, "state inside _metadata")
+	bytes("  inline", t.Inline, "state inside "+object)
 	bytes("  bookkeeping", t.Bookkeeping, "names, offsets, paths")
 	bytes("exclusive files", t.Exclusive, "")
 	bytes("shared files", t.Shared, "")
@@ -138,7 +142,11 @@ func (p *program) writeHead(w io.Writer, doc *reportDocument) {
 }
 
 func headLine(c reportCheckpoint) string {
-	parts := []string{fmt.Sprintf("metadata version %d", *c.MetadataVersion), fmt.Sprintf("checkpoint %d", *c.CheckpointID)}
+	form := "completedCheckpoint object"
+	if c.MetadataVersion != nil {
+		form = fmt.Sprintf("metadata version %d", *c.MetadataVersion)
+	}
+	parts := []string{form, fmt.Sprintf("checkpoint %d", *c.CheckpointID)}
 	switch {
 	case c.Kind != nil:
 		parts = append(parts, *c.Kind)

@@ -3,6 +3,7 @@ package main
 import (
 	"strconv"
 
+	"chkscope/decoder/metadata"
 	"chkscope/model"
 	"chkscope/model/finding"
 )
@@ -145,7 +146,7 @@ func emptyReport(uri string, d *jsonDamage) *reportDocument {
 func newReportCheckpoint(s *snapshot) reportCheckpoint {
 	m := s.Meta
 	c := reportCheckpoint{
-		URI: s.URI, MetadataVersion: &m.Version, CheckpointID: &m.ID,
+		URI: s.URI, MetadataVersion: metadataVersion(m), CheckpointID: &m.ID,
 		Complete: s.damage == nil, MetadataBytes: number(m.In.Size()),
 		HeaderBytes: number(m.Header.Len), TrailerBytes: number(m.Properties.Len + m.Trailing.Len),
 		Damage: damageOf(s.damage),
@@ -153,6 +154,14 @@ func newReportCheckpoint(s *snapshot) reportCheckpoint {
 	kind, guess := s.SnapshotKind()
 	c.Kind, c.KindGuess = stringOrNull(kind), stringOrNull(guess)
 	return c
+}
+
+// metadataVersion is nil for a completedCheckpoint object, which has none.
+func metadataVersion(m *metadata.Checkpoint) *int32 {
+	if m.Object {
+		return nil
+	}
+	return &m.Version
 }
 
 func newReportTotals(s *snapshot) reportTotals {

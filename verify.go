@@ -87,7 +87,7 @@ func (p *program) verify(ctx context.Context, uri string) error {
 func (p *program) verifySnapshot(ctx context.Context, s *snapshot) (*verifyDocument, error) {
 	doc := &verifyDocument{Schema: schemaVersion, Complete: s.damage == nil, Damage: damageOf(s.damage), Problems: []verifyProblem{}}
 	if s.damage == nil && s.Meta.Version > 1 {
-		at, err := compareEncoded(s.Meta)
+		at, err := compareEncoded(s.Snapshot)
 		if err != nil {
 			return nil, err
 		}
@@ -107,9 +107,10 @@ func (p *program) verifySnapshot(ctx context.Context, s *snapshot) (*verifyDocum
 // compareEncoded encodes the structures and compares with the file they came
 // from, without keeping either in memory. It gives the offset of the first
 // difference, -1 where there is none.
-func compareEncoded(m *metadata.Checkpoint) (int64, error) {
+func compareEncoded(s *model.Snapshot) (int64, error) {
+	m := s.Meta
 	c := &comparer{in: m.In}
-	n, err := metadata.Encode(c, m)
+	n, err := encodeAgain(c, s)
 	if c.differs {
 		return c.at, nil
 	}
@@ -120,6 +121,16 @@ func compareEncoded(m *metadata.Checkpoint) (int64, error) {
 		return min(n, m.In.Size()), nil
 	}
 	return -1, nil
+}
+
+// encodeAgain writes the structures in the form that they were read in. Bytes
+// behind a completedCheckpoint object belong to nothing.
+func encodeAgain(w io.Writer, s *model.Snapshot) (int64, error) {
+	if s.HA == nil {
+		return metadata.Encode(w, s.Meta)
+	}
+	n, err := s.HA.Encode(w, s.Meta, s.Dir)
+	return n + s.Meta.Trailing.Len, err
 }
 
 // comparer is a writer that compares what is written with what is read.
@@ -191,5 +202,9 @@ func structureText(s *snapshot) string {
 	if s.damage != nil {
 		return model.Clean(fmt.Sprintf("damaged at offset %d, %s: expected %s, found %s", s.damage.Offset, s.damage.Path, s.damage.Expected, s.damage.Found))
 	}
-	return fmt.Sprintf("complete: version %d, %d operators, %s bytes", s.Meta.Version, len(s.Meta.Operators), model.FormatCount(s.Meta.In.Size()))
+	form := fmt.Sprintf("version %d", s.Meta.Version)
+	if s.HA != nil {
+		form = "a completedCheckpoint object"
+	}
+	return fmt.Sprintf("complete: %s, %d operators, %s bytes", form, len(s.Meta.Operators), model.FormatCount(s.Meta.In.Size()))
 }

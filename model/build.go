@@ -159,7 +159,7 @@ func (b *builder) operator(i int) {
 
 func (b *builder) coordinator(h *metadata.StreamHandle) {
 	st := b.state(stateKey{kind: KindCoordinator}, DistNone, 0)
-	size := Sizes{Inline: h.Data.Len(), Bookkeeping: 1 + 2 + int64(len(h.Name)) + 4}
+	size := Sizes{Inline: h.InlineBytes(), Bookkeeping: 1 + 2 + int64(len(h.Name)) + 4}
 	b.states[st].sizes, b.states[st].entries = size, 1
 	b.total.Inline += size.Inline
 	b.t.byKind[KindCoordinator].Inline += size.Inline

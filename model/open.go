@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"chkscope/decoder/ha"
 	"chkscope/decoder/metadata"
 	"chkscope/model/store"
 )
@@ -95,9 +96,10 @@ func sortCandidates(list []Candidate) {
 	slices.SortStableFunc(list, newer)
 }
 
-// Open opens uri: the directory of a checkpoint, its `_metadata`, or a parent
-// directory, whose newest complete checkpoint is then opened. Damage gives the
-// partial snapshot, its tree and a *decoder.Error.
+// Open opens uri: the directory of a checkpoint, its `_metadata`, a
+// completedCheckpoint object, or a parent directory, whose newest complete
+// checkpoint is then opened. Damage gives the partial snapshot, its tree and a
+// *decoder.Error.
 func Open(ctx context.Context, st Store, uri string, opt Options) (*Snapshot, *Tree, error) {
 	if opt.FrameSize <= 0 {
 		opt.FrameSize = DefaultFrameSize
@@ -111,17 +113,36 @@ func Open(ctx context.Context, st Store, uri string, opt Options) (*Snapshot, *T
 		return nil, nil, err
 	}
 	s.object = obj
-	meta, err := metadata.Decode(obj)
-	if meta == nil {
+	err = s.decode(obj)
+	if s.Meta == nil {
 		obj.Close()
 		return nil, nil, err
 	}
-	s.Meta = meta
-	s.readProperties()
 	if err == nil && s.Meta.Damage != nil {
 		err = s.Meta.Damage
 	}
 	return s, s.buildTree(), err
+}
+
+// decode reads the structures: of a completedCheckpoint object, which is known by
+// its first bytes, or of `_metadata`. Meta stays nil where there are none.
+func (s *Snapshot) decode(obj Object) error {
+	if !ha.IsObjectStream(obj) {
+		meta, err := metadata.Decode(obj)
+		if s.Meta = meta; meta != nil {
+			s.readProperties()
+		}
+		return err
+	}
+	c, err := ha.Decode(obj)
+	if c == nil {
+		return err
+	}
+	s.HA, s.Meta, s.Properties = c, c.Meta, c.Properties
+	if c.ExternalPointer != "" {
+		s.Dir = c.ExternalPointer
+	}
+	return err
 }
 
 // find sets URI and Dir from what the user named.

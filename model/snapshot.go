@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"chkscope/decoder"
+	"chkscope/decoder/ha"
 	"chkscope/decoder/metadata"
 )
 
@@ -37,6 +38,9 @@ type Snapshot struct {
 	Meta    *metadata.Checkpoint
 	// Properties of V4 and later; not Present before.
 	Properties metadata.Properties
+	// HA is set where a completedCheckpoint object was opened: Meta is then HA.Meta,
+	// URI that of the object, and Dir the checkpoint's directory that it names.
+	HA *ha.Checkpoint
 
 	object Object
 

@@ -224,12 +224,20 @@ func shownURI(uri string) string {
 	return clean(store.Redact(uri))
 }
 
+// objectName is what was opened: `_metadata`, or the object of high availability.
+func (a *App) objectName() string {
+	if a.snap.HA != nil {
+		return "completedCheckpoint"
+	}
+	return model.MetadataName
+}
+
 func (a *App) totalsLine() string {
 	if a.snap == nil {
 		return ""
 	}
 	t := a.names.tree
-	left := "_metadata " + model.FormatSize(a.snap.Meta.In.Size())
+	left := a.objectName() + " " + model.FormatSize(a.snap.Meta.In.Size())
 	used := width(left)
 	if f := a.found.metadataFlag(); f != "" {
 		left += " " + a.theme.flag(f)

@@ -109,7 +109,11 @@ func checkVersion(r *run) ([]Finding, error) {
 	if v == 1 {
 		sev, action = Warn, "Load it with Flink 1.10 or older and take a savepoint there; chkscope shows it but does not prune it."
 	}
-	out := []Finding{finding(sev, "version", 1, fmt.Sprintf("Metadata version %d %s.", v, readers[v]), action)}
+	form := fmt.Sprintf("Metadata version %d %s.", v, readers[v])
+	if r.s.HA != nil {
+		form, action = "An object of high availability is read by the Flink version that wrote it; classes in it change between versions.", "To change the version, restore from the checkpoint's directory."
+	}
+	out := []Finding{finding(sev, "version", 1, form, action)}
 	changelog, merging := int64(0), int64(0)
 	err := r.s.Meta.EachStream(func(u metadata.StreamUse) error {
 		changelog += count(u.Changelog != nil)
