@@ -111,6 +111,8 @@ func (s *s3Store) placeError(e *Error, at s3Place, code string, status int) bool
 		switch {
 		case s.o.Anonymous:
 			e.Hint = "the bucket is not public: drop --s3-anonymous"
+		case e.Op == "copy":
+			e.Hint = "the identity needs s3:GetObject of the source and s3:PutObject of the destination and, with KMS, kms:Decrypt and kms:GenerateDataKey"
 		case writing:
 			e.Hint = "the identity needs s3:PutObject, s3:AbortMultipartUpload and, with KMS, kms:GenerateDataKey; --s3-acl bucket-owner-full-control is asked for by some buckets"
 		case e.Op == "list":
@@ -206,7 +208,7 @@ func passingProblem(err error) string {
 // message is what S3 itself said, cleaned and cut.
 func (s *s3Store) message(err error) string {
 	var api smithy.APIError
-	if !errors.As(err, &api) || api.ErrorMessage() == "" || api.ErrorMessage() == api.ErrorCode() {
+	if !errors.As(err, &api) || api.ErrorMessage() == api.ErrorCode() || api.ErrorMessage() == "UnknownError" { // the SDK's word for none
 		return ""
 	}
 	return s.scrub(api.ErrorMessage())
