@@ -136,10 +136,6 @@ func (a *App) sortBy(o order) tea.Cmd {
 
 // toggleMark marks the row under the cursor, or the range.
 func (a *App) toggleMark() tea.Cmd {
-	if a.cfg.ReadOnly {
-		// Marks are only for a plan then, which may still be looked at.
-		a.notes.keyPressed()
-	}
 	if a.tree.anchor >= 0 {
 		return a.markRange()
 	}
@@ -475,11 +471,24 @@ func (a *App) stepMatch(by int64) tea.Cmd {
 	return nil
 }
 
-func (a *App) copySelector() tea.Cmd {
-	r := a.tree.here()
-	if f := a.findingHere(); f != nil && a.place() == inFindings {
-		return a.toClipboard(f.Selector())
+// subject is the row that a key is about: that of the details or of the finding
+// that are looked at, else the one under the cursor.
+func (a *App) subject() row {
+	switch o := a.top().(type) {
+	case *detailPage:
+		return o.row
+	case *findingList:
+		if o.here(a) != nil {
+			if n := a.found.nodes[o.cursor]; n != model.None && n != model.Root {
+				return row{n, -1}
+			}
+		}
 	}
+	return a.tree.here()
+}
+
+func (a *App) copySelector() tea.Cmd {
+	r := a.subject()
 	if r.node == model.None {
 		return nil
 	}
@@ -487,7 +496,7 @@ func (a *App) copySelector() tea.Cmd {
 }
 
 func (a *App) copyPath() tea.Cmd {
-	r := a.tree.here()
+	r := a.subject()
 	if r.node == model.None {
 		return nil
 	}

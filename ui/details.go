@@ -33,7 +33,10 @@ type detailKey struct {
 	node model.Node
 }
 
-const maxDetails = 64
+const (
+	maxDetails = 64
+	maxAsked   = 4 // questions under way at once
+)
 
 func (c *detailCache) take(m detailsMsg) {
 	k := detailKey{m.tree, m.node}
@@ -52,7 +55,7 @@ func (a *App) wantDetails() tea.Cmd {
 	}
 	n := a.detailNode()
 	k := detailKey{a.names.tree, n}
-	if _, ok := a.details.have[k]; ok || n == model.None || a.details.asked[k] {
+	if _, ok := a.details.have[k]; ok || n == model.None || a.details.asked[k] || len(a.details.asked) >= maxAsked {
 		return nil
 	}
 	if a.details.asked == nil {
@@ -320,12 +323,7 @@ func (d *detailPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 }
 
 func (a *App) showDetails() tea.Cmd {
-	r := a.tree.here()
-	if l, ok := a.top().(*findingList); ok && l.here(a) != nil {
-		if n := a.found.nodes[l.cursor]; n != model.None {
-			r = row{n, -1}
-		}
-	}
+	r := a.subject()
 	if r.node == model.None {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,7 +19,7 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "chkscope")
-	out, err := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-o", file, "..").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", file, "..").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}

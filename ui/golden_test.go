@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"chkscope/model"
 	"chkscope/model/prune"
 
 	"github.com/charmbracelet/colorprofile"
@@ -232,5 +231,3 @@ func writeHalfway(x *tester) {
 	x.screen()
 	x.wait(7 * time.Second)
 }
-
-var _ = model.Root

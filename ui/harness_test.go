@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -344,5 +343,3 @@ func wideCheckpoint(operators, states, subtasks int) *metadata.Checkpoint {
 	}
 	return c
 }
-
-var _ io.Writer = (*memWriter)(nil)

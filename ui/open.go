@@ -293,7 +293,7 @@ func (a *App) wantPages() tea.Cmd {
 			continue
 		}
 		k := pageKey{a.names.tree, r.node, r.elem / pageSize}
-		if _, ok := a.pages.have[k]; ok || a.pages.asked[k] {
+		if _, ok := a.pages.have[k]; ok || a.pages.asked[k] || len(a.pages.asked) >= maxAsked {
 			continue
 		}
 		if a.pages.asked == nil {

@@ -71,15 +71,16 @@ func (a *App) buildPlan(then func(*App) tea.Cmd) tea.Cmd {
 
 func (a *App) planned(m planMsg) tea.Cmd {
 	a.end(m.job)
-	if a.plan.job == m.job {
-		a.plan.job = nil
+	if a.plan.job != m.job {
+		return nil // another one was begun after it
 	}
-	if m.gen != a.plan.gen {
-		return nil
-	}
-	a.plan.plan, a.plan.err = m.plan, m.err
-	if errors.Is(m.err, context.Canceled) {
-		a.plan.err = errors.New("planning was cancelled; Tab plans again")
+	a.plan.job = nil
+	switch {
+	case errors.Is(m.err, context.Canceled):
+	case m.gen != a.plan.gen: // the marks have changed meanwhile
+		return a.buildPlan(m.then)
+	default:
+		a.plan.plan, a.plan.err = m.plan, m.err
 	}
 	if m.then != nil {
 		return m.then(a)
@@ -409,8 +410,12 @@ type planSavedMsg struct {
 }
 
 func (a *App) savePlan(path string) tea.Cmd {
-	j, ctx := a.begin("saving the plan", "")
 	p := a.plan.plan
+	if p == nil {
+		a.say("the plan has changed meanwhile")
+		return nil
+	}
+	j, ctx := a.begin("saving the plan", "")
 	return func() tea.Msg {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {

@@ -200,19 +200,25 @@ func TestBytesPerKey(t *testing.T) {
 			c.settle(80 * time.Millisecond)
 		}
 		got := (c.written() - from) / n
-		t.Logf("%s: %d bytes a key\n%s", what, got, c.text())
+		t.Logf("%s: %d bytes a key", what, got)
 		if got > wireLimit {
-			t.Errorf("%s: %d bytes a key, more than %d", what, got, wireLimit)
+			t.Errorf("%s: %d bytes a key, more than %d\n%s", what, got, wireLimit, c.text())
 		}
 	}
 	perKey("states", "g", "down", 6)
 	perKey("subtasks", "g down right", "down", 10)
 	perKey("elements", "g down down right", "down", 40)
-	c.settle(time.Second)
-	from := c.written()
-	time.Sleep(2 * time.Second)
-	if n := c.written() - from; n > 0 {
-		t.Errorf("%d bytes were written while nobody did anything: %q", n, c.bytes[from:])
+	// On a busy machine the last keys may still be drawn in the first window.
+	var moved []byte
+	for range 3 {
+		from := c.written()
+		time.Sleep(2 * time.Second)
+		if moved = c.bytes[from:]; len(moved) == 0 {
+			break
+		}
+	}
+	if len(moved) > 0 {
+		t.Errorf("%d bytes were written while nobody did anything: %q", len(moved), moved)
 	}
 	c.press("q")
 }

@@ -144,15 +144,18 @@ func readMarks(file string, key savedMarks) (*savedMarks, []model.Target, error)
 
 // offerMarks asks whether the marks of an earlier run shall be taken.
 func (a *App) offerMarks(m savedMarksMsg) tea.Cmd {
+	var cmd tea.Cmd
 	dirty := a.session.dirty
 	a.session = m.session
-	a.session.dirty = dirty
+	if dirty { // marked before this came
+		cmd = a.saveSoon()
+	}
 	if m.err != nil {
 		a.fail("saved marks cannot be read: %v", m.err)
-		return nil
+		return cmd
 	}
 	if m.found == nil || a.marks.set.Len() > 0 {
-		return nil
+		return cmd
 	}
 	var what []string
 	for _, sel := range m.found.Marks[:min(3, len(m.found.Marks))] {
@@ -162,7 +165,7 @@ func (a *App) offerMarks(m savedMarksMsg) tea.Cmd {
 	if more := len(m.found.Marks) - len(what); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return a.push(newAsk(clean(text)+".",
+	a.push(newAsk(clean(text)+".",
 		option{"enter", "take them", func(a *App) tea.Cmd {
 			a.plan.destination = m.found.Destination
 			a.marks.set.Add(m.targets...)
@@ -171,6 +174,7 @@ func (a *App) offerMarks(m savedMarksMsg) tea.Cmd {
 		}},
 		option{"esc", "start without them", nil},
 	))
+	return cmd
 }
 
 // saveDueMsg comes a little after a change of marks, so that a run of changes

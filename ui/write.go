@@ -38,6 +38,7 @@ const swallow = 300 * time.Millisecond
 // word.
 type writeDialog struct {
 	page
+	plan   *prune.Plan
 	fields [2]textinput.Model // destination, word
 	focus  int
 	shown  time.Time
@@ -64,7 +65,10 @@ func (a *App) askWrite() tea.Cmd {
 	b := &busy{text: "Planning the copy"}
 	return tea.Batch(a.push(b), a.buildPlan(func(a *App) tea.Cmd {
 		a.drop(b)
-		if a.plan.err != nil {
+		if b.left {
+			return nil
+		}
+		if a.plan.plan == nil {
 			if _, ok := a.top().(*planPage); ok {
 				return nil
 			}
@@ -75,7 +79,7 @@ func (a *App) askWrite() tea.Cmd {
 }
 
 func (a *App) openWriteDialog() tea.Cmd {
-	d := &writeDialog{focus: fieldWord, shown: a.now()}
+	d := &writeDialog{plan: a.plan.plan, focus: fieldWord, shown: a.now()}
 	for i := range d.fields {
 		d.fields[i] = newField()
 	}
@@ -89,7 +93,7 @@ func (*writeDialog) band() bool { return true }
 
 // sentence names what, how much, where, which kind of copy and which claim mode.
 func (d *writeDialog) sentence(a *App) string {
-	p := a.plan.plan
+	p := d.plan
 	entries, things := int64(0), len(p.Removed)
 	for _, r := range p.Removed {
 		if r.Entries != nil {
@@ -106,7 +110,7 @@ func (d *writeDialog) sentence(a *App) string {
 }
 
 func (d *writeDialog) view(a *App, w, h int) ([]string, *tea.Cursor) {
-	p := a.plan.plan
+	p := d.plan
 	lines := []string{a.rule("write a pruned copy", "", w), ""}
 	add := func(sign, s string) {
 		for i, l := range wrap(s, w-4) {
@@ -125,9 +129,7 @@ func (d *writeDialog) view(a *App, w, h int) ([]string, *tea.Cursor) {
 		add("!", clean(s))
 	}
 	if d.err != nil {
-		for _, l := range a.refusalLines(d.err, w) {
-			lines = append(lines, l)
-		}
+		lines = append(lines, a.refusalLines(d.err, w)...)
 	}
 	// What does not fit is in the plan; the fields always are on the screen.
 	if room := h - 7; len(lines) > room {
@@ -195,23 +197,24 @@ func (a *App) confirmWrite() tea.Cmd {
 		d.err = errors.New("a destination is needed")
 		return nil
 	}
-	if to == a.plan.destination && a.plan.plan != nil {
+	if to == a.plan.destination && a.plan.plan == d.plan {
 		a.drop(d)
-		return a.write()
+		return a.write(d.plan)
 	}
-	before := a.plan.plan
 	a.plan.destination = to
 	b := &busy{text: "Planning the copy"}
 	return tea.Batch(a.push(b), a.buildPlan(func(a *App) tea.Cmd {
 		a.drop(b)
-		if a.plan.err != nil {
-			// The dialog stays, with the reason, over the plan that it showed.
-			d.err, a.plan.plan = a.plan.err, before
-			a.plan.err, a.plan.destination = nil, ""
+		if b.left {
+			return nil
+		}
+		if a.plan.plan == nil { // the dialog stays, with the reason
+			d.err = a.plan.err
+			a.plan.forget()
 			return nil
 		}
 		a.drop(d)
-		return a.write()
+		return a.write(a.plan.plan)
 	}))
 }
 
@@ -223,10 +226,10 @@ type writtenMsg struct {
 }
 
 // write carries the plan out.
-func (a *App) write() tea.Cmd {
+func (a *App) write(p *prune.Plan) tea.Cmd {
 	j, ctx := a.begin("writing", "")
 	j.keep = true
-	p, ws := a.plan.plan, a.cfg.Store
+	ws := a.cfg.Store
 	a.writer = writing{job: j, progress: &atomic.Pointer[prune.Progress]{}, to: p.Destination, since: a.now()}
 	now := a.writer.progress
 	a.push(&progressPage{})
@@ -239,7 +242,7 @@ func (a *App) write() tea.Cmd {
 }
 
 func (a *App) written(m writtenMsg) tea.Cmd {
-	quit := a.writer.quit
+	quit, to := a.writer.quit, a.writer.to
 	a.end(m.job)
 	a.writer = writing{}
 	for _, o := range a.over {
@@ -250,7 +253,7 @@ func (a *App) written(m writtenMsg) tea.Cmd {
 	}
 	switch {
 	case errors.Is(m.err, context.Canceled):
-		a.fail("the write was cancelled; Flink finds no checkpoint at %s. w again goes on where it stopped", shownURI(a.plan.plan.Destination))
+		a.fail("the write was cancelled; Flink finds no checkpoint at %s. w again goes on where it stopped", shownURI(to))
 	case m.err != nil:
 		a.fail("the write failed: %v", m.err)
 		a.push(&failurePage{err: m.err})
@@ -316,6 +319,7 @@ func (p *progressPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 type busy struct {
 	page
 	text string
+	left bool // by Esc: what was waited for is not wanted any more
 }
 
 func (*busy) at() place  { return inProgress }
@@ -324,7 +328,10 @@ func (*busy) band() bool { return true }
 func (b *busy) key(a *App, k tea.KeyPressMsg) (tea.Cmd, bool) { return nil, k.String() != "esc" }
 
 func (b *busy) leave(a *App) bool {
-	a.cancelJob()
+	b.left = true
+	if a.plan.job != nil {
+		a.plan.job.cancel()
+	}
 	return true
 }
 
