@@ -51,12 +51,13 @@ var keysFact = regexp.MustCompile(`^keys (\S+)#(\d+) (\S+)=(\d+)$`)
 
 func compareCounts(t *testing.T, dir, facts string) (compared int) {
 	ctx := context.Background()
-	s, tree, err := Open(ctx, storage.New(storage.Options{}), dir, Options{})
+	s, _, err := Open(ctx, storage.New(storage.Options{}), dir, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if tree, err = s.ReadHeaders(ctx, nil); err != nil {
+	tree, err := s.ReadHeaders(ctx, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if tree, err = s.Count(ctx, tree, Root, nil); err != nil {

@@ -33,7 +33,6 @@ type avroType struct {
 	scale        int
 	logical      string
 	width        int // of every value, -1 where it differs
-	min          int // at least
 	runs         []avroRun
 }
 

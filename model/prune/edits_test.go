@@ -324,7 +324,7 @@ func keyedNames(t *testing.T, s *model.Snapshot, op int) []string {
 // same reason, given headers were read.
 func TestCheckMark(t *testing.T) {
 	ok, refused := 0, 0
-	someSnapshots(t, func(name string, s *model.Snapshot, tree *model.Tree) {
+	someSnapshots(t, func(name string, s *model.Snapshot, _ *model.Tree) {
 		tree, err := s.ReadHeaders(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)

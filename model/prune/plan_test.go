@@ -159,7 +159,7 @@ func TestProofSeesOneBit(t *testing.T) {
 // TestPlanOfEveryTarget: what a plan file holds of a target gives it back.
 func TestPlanOfEveryTarget(t *testing.T) {
 	for _, path := range metadataBelow(t, filepath.Join(repository(t), "conformance", "testdata")) {
-		s, tree := open(t, path)
+		s, _ := open(t, path)
 		tree, err := s.ReadHeaders(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -69,11 +69,6 @@ func (r *removal) cellSelector(k stateKey, sub int) string {
 	return g.Selector()
 }
 
-// empty is true where nothing goes: a copy.
-func (r *removal) empty() bool {
-	return len(r.masters)+len(r.operators)+len(r.coordinators)+len(r.subtasks)+len(r.keyed)+len(r.rawKeyed)+len(r.named)+len(r.states) == 0 && !r.inFlight
-}
-
 // compile resolves targets. What matches nothing is a *Refusal.
 func compile(src *metadata.Checkpoint, targets []model.Target) (*removal, error) {
 	r := &removal{
