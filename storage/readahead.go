@@ -24,7 +24,7 @@ const (
 	longestGap  = 4 << 10 // what is left out within one run
 	firstDepth  = 4
 	deepest     = 64
-	aheadBegins = 64 << 10 // length of a run from which on it is taken for sequential
+	aheadBegins = 96 << 10 // more than Open has read; length of a run from which on it is taken for sequential
 )
 
 func newReadAhead(size, budget int64) *readAhead {
