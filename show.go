@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,14 +79,6 @@ type showSerializer struct {
 	Class  *text  `json:"class"`
 	Type   *text  `json:"type"` // class of the values, where the snapshot names it
 	Opaque bool   `json:"opaque"`
-}
-
-// showEntry is one list element with its first bytes.
-type showEntry struct {
-	Selector string  `json:"selector"`
-	Offset   number  `json:"offset"` // in its stream
-	Bytes    number  `json:"bytes"`
-	Hex      *string `json:"hex"` // the first bytes; null where they could not be read
 }
 
 func (p *program) showCommand() *cobra.Command {
@@ -237,41 +227,6 @@ func serializersOf(s *snapshot, n model.Node) []showSerializer {
 	return out
 }
 
-// firstEntries reads the entries that a selector names, or the first ones of
-// the first subtask that has any.
-func firstEntries(ctx context.Context, s *snapshot, n model.Node, g model.Target, f showFlags) ([]showEntry, error) {
-	out := []showEntry{}
-	cells := []model.Node{n}
-	if s.tree.Class(n) == model.ClassState {
-		cells = s.tree.Children(nil, n, model.TurnState)
-	}
-	for _, cell := range cells {
-		if !s.HasElements(s.tree, cell) {
-			continue
-		}
-		from, count := int64(0), f.entries
-		if g.Entries.First >= 0 {
-			from, count = g.Entries.First, int(min(int64(count), g.Entries.Last-g.Entries.First+1))
-		}
-		list, err := s.Elements(ctx, s.tree, cell, from, count, f.bytes)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		at := s.tree.Target(cell, s.Meta.Operators)
-		for _, e := range list {
-			at.Entries = model.EntryRange{First: e.Index, Last: e.Index}
-			v := showEntry{Selector: at.Selector(), Offset: number(e.Off), Bytes: number(e.Len)}
-			if err == nil {
-				h := hex.EncodeToString(e.Head)
-				v.Hex = &h
-			}
-			out = append(out, v)
-		}
-		break
-	}
-	return out, nil
-}
-
 func (p *program) writeShow(doc showDocument) error {
 	w := &strings.Builder{}
 	for i, n := range doc.Nodes {
@@ -303,48 +258,4 @@ func serializerText(x showSerializer) string {
 		line += " (" + decoder.Text(string(*x.Class)) + ")"
 	}
 	return model.Clean(line)
-}
-
-func writeEntries(w io.Writer, entries []showEntry) {
-	if len(entries) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "  first entries, as bytes")
-	rows := newTable("lrll")
-	for _, e := range entries {
-		first, asText := "cannot be read", ""
-		if e.Hex != nil {
-			raw, _ := hex.DecodeString(*e.Hex) // made above
-			first, asText = hexBytes(raw), printableBytes(raw)
-			if int64(e.Bytes) > int64(len(raw)) {
-				first += " …"
-			}
-		}
-		rows.row(e.Selector[strings.LastIndexByte(e.Selector, '/')+1:], model.FormatSize(int64(e.Bytes)), first, asText)
-	}
-	rows.write(w, "    ")
-}
-
-// hexBytes prints bytes in groups of four.
-func hexBytes(b []byte) string {
-	var s strings.Builder
-	for i, c := range b {
-		if i > 0 && i%4 == 0 {
-			s.WriteByte(' ')
-		}
-		fmt.Fprintf(&s, "%02x", c)
-	}
-	return s.String()
-}
-
-// printableBytes prints ASCII and a dot for every other byte.
-func printableBytes(b []byte) string {
-	out := make([]byte, len(b))
-	for i, c := range b {
-		out[i] = '.'
-		if c >= ' ' && c < 0x7f {
-			out[i] = c
-		}
-	}
-	return string(out)
 }
