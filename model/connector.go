@@ -28,13 +28,11 @@ func (s *Snapshot) CoordinatorValue(op int) (connector.Decoded, error) {
 // ConnectorElement decodes an element of an operator state as its connector
 // wrote it; ok is false where the state is not known as a connector's.
 func (s *Snapshot) ConnectorElement(t *Tree, cell Node, data []byte) (d connector.Decoded, ok bool, err error) {
-	op := t.Operator(cell)
-	return connector.Element(connector.Place{
-		State: t.Name(cell), Coordinator: s.Meta.Operators[op].Coordinator != nil,
-		Has: func(name string) bool {
-			return s.Find(t, StateTarget(s.Meta.Operators[op].ID, KindOperator, name)) != None
-		},
-	}, data)
+	return connector.Element(s.connectorPlace(t, cell), data)
+}
+
+func (s *Snapshot) connectorPlace(t *Tree, cell Node) connector.Place {
+	return connector.Place{State: t.Name(cell)}
 }
 
 // KafkaPosition is a Kafka partition in the state of an operator.

@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"chkscope/decoder"
+	"chkscope/decoder/connector"
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/opstate"
 	"chkscope/decoder/serde"
@@ -25,6 +26,9 @@ type ElementValue struct {
 	// Key is that of a broadcast entry, else Missing. Parts that could not be
 	// decoded are Opaque.
 	Key, Value serde.Value
+	// Connector says whose layout Value has ("KafkaSource split"), "" where it is
+	// that of the serializer.
+	Connector string
 	// Dead is how many bytes are left behind the value, as edits leave them.
 	Dead int64
 	// Err tells why Value is not all of it: damage, or (serde.ErrOpaque) a value
@@ -139,6 +143,7 @@ type valueStream struct {
 	state      int // in States
 	key, value *serde.Snapshot
 	raw        bool
+	place      connector.Place // of list elements; no State for others
 }
 
 // rawValue is an entry before it is decoded; bytes are valid during the call.
@@ -173,6 +178,9 @@ func (s *Snapshot) openValues(ctx context.Context, t *Tree, cell Node, f func(va
 	}
 	if v.state < 0 {
 		return nil
+	}
+	if t.kind[cell] == KindOperator && t.dist[cell] != DistBroadcast {
+		v.place = s.connectorPlace(t, cell)
 	}
 	if v.Header != nil {
 		if m := v.Header.State(name); m != nil {
@@ -223,6 +231,10 @@ func (v valueStream) decode(raw rawValue, d decoders) ElementValue {
 	out := ElementValue{Index: raw.index, Off: raw.off, Len: raw.len}
 	if v.key != nil && raw.key != nil {
 		out.Key, _, out.Err = d.all(d.key, v.key, raw.key)
+	}
+	if d, ok, err := connector.Element(v.place, raw.value); ok && err == nil {
+		out.Value, out.Connector = d.Value, d.Connector
+		return out
 	}
 	if raw.err != nil {
 		out.Value, _, out.Err = d.first(d.value, v.value, raw.value)

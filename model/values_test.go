@@ -54,7 +54,8 @@ func checkValues(t *testing.T, s *Snapshot, tree *Tree, cell Node, dir string) (
 	var all []ElementValue
 	n, err := s.EachValue(ctx, tree, cell, 0, math.MaxInt64, PageLimits, func(v ElementValue) error {
 		v.Key, v.Value = keep(v.Key), keep(v.Value)
-		if all = append(all, v); v.Err != nil || !v.Value.Decoded() || v.Dead != 0 {
+		// What a connector wrote may hold parts whose layout only it knows.
+		if all = append(all, v); v.Err != nil || !v.Value.Decoded() && v.Connector == "" || v.Dead != 0 {
 			opaque++
 		}
 		return nil
@@ -114,7 +115,7 @@ func TestGroupValues(t *testing.T) {
 			if err != nil || g.Entries != 768 || g.Distinct != 12 || g.More || len(g.Groups) != 3 || g.Groups[0].Count != 64 {
 				t.Fatalf("%+v, %v", g, err)
 			}
-			if v := g.Groups[0].First.Value; v.Field("f0").Field("topic").Text != "orders" || !strings.HasPrefix(ValueText(v), `({topic="orders", partition=`) {
+			if v := g.Groups[0].First.Value; v.Field("topic").Text != "orders" || !strings.HasPrefix(ValueText(v), `{topic="orders", partition=`) || g.Groups[0].First.Connector != "FlinkKafkaConsumer" {
 				t.Errorf("%s", v)
 			}
 			key, value, err := s.StateTypes(ctx, tree, n)

@@ -4,13 +4,10 @@ import (
 	"chkscope/decoder/serde"
 )
 
-// Place is where an element stands: what tells whose it is.
+// Place is where an element stands: what tells whose it may be. Whose it is its
+// bytes must bear out to the last one.
 type Place struct {
 	State string // name of the state
-	// Has reports whether the same operator has a state of that name.
-	Has func(name string) bool
-	// Coordinator: the operator has coordinator state.
-	Coordinator bool
 }
 
 // Decoded is a value that a connector wrote.

@@ -1,6 +1,6 @@
 // Package connector reads what well-known connectors keep in their state. Names
-// prove nothing alone: what is decoded depends on the name of the state, the
-// names beside it and on whether every byte is accounted for. What is not known
+// prove nothing alone: what is decoded depends on the name of the state and
+// on whether every byte is accounted for. What is not known
 // is given as versions and lengths, never guessed.
 //
 // All big-endian unless said otherwise; utf is Java's writeUTF; "versioned" is

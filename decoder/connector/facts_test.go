@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -113,9 +112,7 @@ func decodeAll(t *testing.T, s *realfiles.Snapshot, got map[string]int) {
 }
 
 func decodeState(t *testing.T, s *realfiles.Snapshot, stream *opstate.Stream, states []metadata.OperatorState, i int, got map[string]int) {
-	p := Place{State: states[i].Name, Has: func(n string) bool {
-		return slices.ContainsFunc(states, func(st metadata.OperatorState) bool { return st.Name == n })
-	}}
+	p := Place{State: states[i].Name}
 	err := stream.Elements(i, 0, states[i].Offsets.Len(), 1<<20, func(e opstate.Element) error {
 		d, ok, err := Element(p, e.Data)
 		if err != nil {
