@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"chkscope/model"
 	"chkscope/model/finding"
 	"chkscope/model/store"
 )
@@ -21,7 +22,7 @@ func (p *program) sayMap(ctx context.Context, s *snapshot, missing string) {
 		if at := strings.Index(missing, "/"+base+"/"); at > 0 {
 			from, to := missing[:at], store.Parent(dir)
 			if info, err := s.Store.Stat(ctx, to+missing[at:]); err == nil && !info.Dir {
-				p.say("missing files are in another place here: add --map '%s=%s'", from, to)
+				p.say("missing files are in another place here: add --map %s", model.ShellQuoted(from+"="+to))
 				return
 			}
 		}

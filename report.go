@@ -177,7 +177,7 @@ func (p *program) writeFindings(w io.Writer, doc *reportDocument) {
 		fmt.Fprintf(w, "      %s\n", model.Clean(f.Cause))
 		fmt.Fprintf(w, "      %s\n", model.Clean(f.Action))
 		for _, r := range f.Remedy {
-			fmt.Fprintf(w, "      remedy: --drop '%s'\n", model.Clean(r))
+			fmt.Fprintf(w, "      remedy: --drop %s\n", model.ShellQuoted(r))
 		}
 	}
 }

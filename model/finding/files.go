@@ -29,7 +29,7 @@ var missingFile = Rule{
 				continue
 			}
 			if from, to, ok := r.s.SuggestMap(r.ctx, first[0]); ok {
-				list[i].Action = fmt.Sprintf("A file of that name is under %s; if the checkpoint was moved or downloaded, look there with --map '%s=%s'.", to, from, to)
+				list[i].Action = fmt.Sprintf("A file of that name is under %s; if the checkpoint was moved or downloaded, look there with --map %s.", to, model.ShellQuoted(from+"="+to))
 			}
 		}
 		return list, err
