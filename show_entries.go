@@ -26,7 +26,8 @@ type showEntry struct {
 	Namespace *serde.Value `json:"namespace"`
 	MapKey    *serde.Value `json:"map_key"`
 	Value     *serde.Value `json:"value"`
-	Why       *string      `json:"why"` // why there is no value, or not all of it
+	Why       *string      `json:"why"`       // why there is no value, or not all of it
+	Connector *string      `json:"connector"` // whose own format the value was read from
 }
 
 // firstEntries reads the entries that a selector names, or the first ones of
@@ -39,6 +40,9 @@ func firstEntries(ctx context.Context, s *snapshot, n model.Node, g model.Target
 	from, count := int64(0), f.entries
 	if g.Entries.First >= 0 {
 		from, count = g.Entries.First, int(min(int64(count), g.Entries.Last-g.Entries.First+1))
+	}
+	if s.tree.Kind(n) == model.KindCoordinator && count > 0 {
+		return []showEntry{coordinatorEntry(s, n, f.bytes)}, nil
 	}
 	for _, cell := range cells {
 		var out []showEntry
@@ -79,9 +83,46 @@ func listEntries(ctx context.Context, s *snapshot, cell model.Node, from int64, 
 		if i < len(values) {
 			v.setValue(values[i].Value, values[i].Err)
 		}
+		v.setConnector(ctx, s, cell)
 		out = append(out, v)
 	}
 	return out
+}
+
+// maxConnector is how much of an element is read to decode it as a connector's.
+const maxConnector = 1 << 20
+
+// setConnector reads the element as its connector wrote it, where that is known.
+func (e *showEntry) setConnector(ctx context.Context, s *snapshot, cell model.Node) {
+	if _, ok, _ := s.ConnectorElement(s.tree, cell, nil); !ok {
+		return
+	}
+	whole, err := s.Elements(ctx, s.tree, cell, e.Entry, 1, maxConnector)
+	if err != nil || len(whole) != 1 {
+		return
+	}
+	if d, ok, err := s.ConnectorElement(s.tree, cell, whole[0].Head); ok && err == nil {
+		e.Value, e.Why, e.Connector = present(d.Value), nil, &d.Connector
+	}
+}
+
+// coordinatorEntry is the state of a coordinator, which is one piece.
+func coordinatorEntry(s *snapshot, n model.Node, head int) showEntry {
+	h := s.Meta.Operators[s.tree.Operator(n)].Coordinator
+	v := showEntry{Selector: s.selector(n), Offset: number(model.Unknown), Bytes: number(h.Data.Len())}
+	in := h.Data.Input(s.Meta.In, s.URI)
+	raw := make([]byte, min(int64(head), in.Size()))
+	if k, err := in.ReadAt(raw, 0); k == len(raw) {
+		v.Hex = stringOrNull(hex.EncodeToString(raw))
+	} else {
+		v.Why = stringOrNull(err.Error())
+	}
+	d, err := s.CoordinatorValue(s.tree.Operator(n))
+	v.setValue(d.Value, err)
+	if err == nil {
+		v.Connector = stringOrNull(d.Connector)
+	}
+	return v
 }
 
 // mapEntries gives entries of a broadcast map.
@@ -167,6 +208,9 @@ func entryText(e showEntry) string {
 			value = "= " + value
 		}
 		parts = append(parts, value)
+	}
+	if e.Connector != nil {
+		parts = append(parts, "("+model.Clean(*e.Connector)+")")
 	}
 	if e.Why != nil {
 		parts = append(parts, "("+model.Clean(*e.Why)+")")
