@@ -354,12 +354,16 @@ func (a *App) markRemedy() tea.Cmd {
 			return nil
 		}
 	}
+	named := make([]string, len(f.Remedy))
+	for i, sel := range f.Remedy {
+		named[i] = a.nameOf(sel)
+	}
 	if !slices.ContainsFunc(targets, func(g model.Target) bool { return !a.marks.set.Has(g) }) {
-		a.say("marked already: %s", strings.Join(f.Remedy, " "))
+		a.say("marked already: %s", strings.Join(named, "; "))
 		return nil
 	}
 	a.marks.set.Add(targets...)
-	a.say("marked the remedy of %s: %s", f.Rule, strings.Join(f.Remedy, " "))
+	a.say("marked the remedy of %s: %s", f.Rule, strings.Join(named, "; "))
 	return a.marksChanged()
 }
 
@@ -522,17 +526,19 @@ func (a *App) escape() tea.Cmd {
 		return nil
 	}
 	switch {
+	case a.cancelJob(false):
 	case a.tree.anchor >= 0:
 		a.tree.anchor = -1
-	case a.cancelJob():
 	case a.tree.names != nil && a.tree.filter != "":
 		a.tree.filter = ""
 		clear(a.tree.shut)
 		return a.tree.rebuild()
 	case a.tree.names != nil && a.tree.zoom != model.Root:
 		return a.zoomOut()
-	default:
+	case a.notes.current != nil:
 		a.notes.current = nil
+	default:
+		a.cancelJob(true)
 	}
 	return nil
 }

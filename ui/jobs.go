@@ -58,10 +58,11 @@ func (a *App) running() *job {
 	return a.jobs[len(a.jobs)-1]
 }
 
-// cancelJob ends the newest job that Esc may end.
-func (a *App) cancelJob() bool {
+// cancelJob ends the newest job that Esc may end: one that a person waits for,
+// or the search for findings, which goes on by itself.
+func (a *App) cancelJob(finds bool) bool {
 	for _, j := range slices.Backward(a.jobs) {
-		if !j.keep {
+		if !j.keep && j.finds == finds {
 			j.cancel()
 			a.end(j)
 			a.say("%s: cancelled", j.what)

@@ -112,7 +112,7 @@ func (c *choose) move(_ *App, by int) { c.cursor = max(0, min(c.cursor+by, len(c
 
 // leave: there is nothing behind the list.
 func (c *choose) leave(a *App) bool {
-	if !a.cancelJob() {
+	if !a.cancelJob(false) {
 		a.say("q quits")
 	}
 	return false

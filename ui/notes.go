@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"time"
+
+	"chkscope/decoder"
 )
 
 // level is how much a note matters.
@@ -55,6 +58,20 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%d min ago", int(d.Minutes()))
 	}
 	return fmt.Sprintf("%d h ago", int(d.Hours()))
+}
+
+// reason is an error as the status line has room for it: what was wrong before
+// where it was.
+func reason(err error) string {
+	var d *decoder.Error
+	if !errors.As(err, &d) {
+		return err.Error()
+	}
+	s := fmt.Sprintf("expected %s, found %s (offset %d", d.Expected, d.Found, d.Offset)
+	if d.Path != "" {
+		s += ", " + d.Path
+	}
+	return s + ", " + d.File + ")"
 }
 
 // say puts a notice on the status line and into the log.

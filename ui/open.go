@@ -79,7 +79,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 			err = fmt.Errorf("opening %s was cancelled", m.uri)
 		}
 		if a.top() != nil { // the list to choose from is still there
-			a.fail("%v", err)
+			a.fail("%s", reason(err))
 			return nil
 		}
 		a.openErr, a.leaving = err, true
@@ -96,9 +96,9 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		a.say("%s", m.snap.Chosen)
 	}
 	if d := m.snap.Damage(); d != nil {
-		a.fail("damaged, shown up to there, cannot be pruned: %v", d)
+		a.fail("damaged, shown up to there, cannot be pruned: %s", reason(d))
 	} else if m.err != nil {
-		a.fail("%v", m.err)
+		a.fail("%s", reason(m.err))
 	}
 	return tea.Batch(cmd, a.readHeaders(), a.loadMarks())
 }
@@ -127,7 +127,7 @@ func (a *App) headersRead(m headersMsg) tea.Cmd {
 		cmd = a.tree.retree(m.names)
 	}
 	if m.err != nil && !errors.Is(m.err, context.Canceled) {
-		a.fail("stream headers: %v", m.err)
+		a.fail("stream headers: %s", reason(m.err))
 	}
 	return tea.Batch(cmd, a.findSlowly())
 }
@@ -156,7 +156,7 @@ func (a *App) findingsMade(m findingsMsg) tea.Cmd {
 		return nil
 	}
 	if m.err != nil {
-		a.fail("findings: %v", m.err)
+		a.fail("findings: %s", reason(m.err))
 	}
 	if m.list != nil {
 		a.found.set(a.names, m.list)
@@ -168,6 +168,7 @@ func (a *App) findingsMade(m findingsMsg) tea.Cmd {
 type countedMsg struct {
 	job   *job
 	names *names
+	about model.Target
 	what  string
 	err   error
 }
@@ -178,12 +179,12 @@ func (a *App) count() tea.Cmd {
 	if r.node == model.None {
 		return nil
 	}
-	what := a.names.full(r.node)
+	what, about := a.names.full(r.node), a.names.target(row{r.node, -1})
 	j, ctx := a.begin("counting "+what, "")
 	s, t := a.snap, a.names.tree
 	return func() tea.Msg {
 		fresh, err := s.Count(ctx, t, r.node, j.progress)
-		return countedMsg{j, namesOf(s, fresh), what, err}
+		return countedMsg{j, namesOf(s, fresh), about, what, err}
 	}
 }
 
@@ -197,9 +198,15 @@ func (a *App) counted(m countedMsg) tea.Cmd {
 	case errors.Is(m.err, context.Canceled):
 		a.say("counting %s: cancelled", m.what)
 	case m.err != nil:
-		a.fail("counting %s: %v", m.what, m.err)
+		a.fail("counting %s: %s", m.what, reason(m.err))
+	case a.snap.Find(m.names.tree, m.about) == model.None:
+		a.say("counted %s: it is shown name by name now", m.what)
 	default:
-		a.say("counted %s", m.what)
+		if n := m.names.tree.Entries(a.snap.Find(m.names.tree, m.about)); n >= 0 {
+			a.say("counted %s: %s", m.what, plural(n, "entry"))
+		} else {
+			a.say("nothing more can be counted below %s", m.what)
+		}
 	}
 	return cmd
 }

@@ -222,3 +222,24 @@ func TestBytesPerKey(t *testing.T) {
 	}
 	c.press("q")
 }
+
+// TestNamesDoNotReachTheTerminal shows a checkpoint whose names hold escape
+// sequences, on all screens that there are: none may come out as it is.
+func TestNamesDoNotReachTheTerminal(t *testing.T) {
+	x := openHostile(t, 80, 24)
+	c := explore(t, 80, 24, Config{Store: x.cfg.Store, URI: syntheticDir})
+	c.wait("x1b]0;owned", "w write")
+	for _, keys := range []string{"space", "right right i", "esc", "f f ! j", "esc", "tab", "esc", "y E", "esc", "t G right", "/ o w", "enter", "*", "w", "esc", "z m m"} {
+		c.press(keys)
+		c.settle(100 * time.Millisecond)
+	}
+	c.press("esc esc q q")
+	c.settle(300 * time.Millisecond)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, evil := range []string{"\x1b]0;owned", "\x1b[2J\x1b[2J", "\u202e", "\u200b"} {
+		if strings.Contains(string(c.bytes), evil) {
+			t.Errorf("%q reached the terminal", evil)
+		}
+	}
+}

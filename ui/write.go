@@ -255,7 +255,7 @@ func (a *App) written(m writtenMsg) tea.Cmd {
 	case errors.Is(m.err, context.Canceled):
 		a.fail("the write was cancelled; Flink finds no checkpoint at %s. w again goes on where it stopped", shownURI(to))
 	case m.err != nil:
-		a.fail("the write failed: %v", m.err)
+		a.fail("the write failed: %s", reason(m.err))
 		a.push(&failurePage{err: m.err})
 	default:
 		a.marks.rememberWritten()
