@@ -265,7 +265,7 @@ func TestWriteDialog(t *testing.T) {
 	x.press("down")
 	x.mustShow("chk-9-elsewhere")
 	x.confirm()
-	x.mustShow("written and proved", "Proof: read back", "What to do next:")
+	x.mustShow("written and proved", "Proof: read back", "What to do next")
 	if _, there := x.cfg.Store.(*memStore).get(incidentDir + "-elsewhere/_metadata"); !there {
 		t.Fatal("no copy")
 	}

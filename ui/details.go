@@ -319,7 +319,7 @@ func (d *detailPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	for i := range lines {
 		lines[i] = " " + lines[i]
 	}
-	return append([]string{a.rule("details", "", w)}, d.window(lines, h-1)...), nil
+	return d.scrolled(a, "details", "", lines, w, h), nil
 }
 
 func (a *App) showDetails() tea.Cmd {

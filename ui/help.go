@@ -56,7 +56,7 @@ func (h *helpPage) view(a *App, w, hgt int) ([]string, *tea.Cursor) {
 	if len(lines) == 0 {
 		lines = []string{"No key does that."}
 	}
-	return append([]string{head, strings.Repeat(a.theme.line, w)}, h.window(lines, hgt-2)...), tea.NewCursor(len(label)+cursorIn(&h.search), 0)
+	return append([]string{head}, h.scrolled(a, "", "", lines, w, hgt-1)...), tea.NewCursor(len(label)+cursorIn(&h.search), 0)
 }
 
 // helpGroups are the headings of `?`. A key that works in several places stands

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,6 +39,19 @@ func (p *page) move(_ *App, by int)                       { p.top += by }
 func (p *page) window(lines []string, h int) []string {
 	p.top = max(0, min(p.top, len(lines)-h))
 	return lines[p.top:min(len(lines), p.top+h)]
+}
+
+// scrolled is a page of h lines: a title and the part of the text that is
+// scrolled to. Where there is more of it, the title's line says which part.
+func (p *page) scrolled(a *App, title, right string, text []string, w, h int) []string {
+	part := p.window(text, h-1)
+	if len(part) < len(text) {
+		if right != "" {
+			right += " " + a.theme.sep + " "
+		}
+		right += fmt.Sprintf("lines %d-%d of %d", p.top+1, p.top+len(part), len(text))
+	}
+	return append([]string{a.rule(title, right, w)}, part...)
 }
 
 // rule is a line across the screen with a title in it.
@@ -127,7 +141,7 @@ func (l *logPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	if len(lines) == 0 {
 		lines = append(lines, "Nothing was said yet.")
 	}
-	return append([]string{a.rule("log of errors and notices, newest first", "", w)}, l.window(lines, h-1)...), nil
+	return l.scrolled(a, "log of errors and notices, newest first", "", lines, w, h), nil
 }
 
 func (a *App) showLog() tea.Cmd { return a.push(&logPage{}) }

@@ -138,7 +138,6 @@ func (p *planPage) leave(a *App) bool {
 }
 
 func (p *planPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
-	lines := []string{a.rule("plan", "", w)}
 	var body []string
 	switch {
 	case a.plan.err != nil:
@@ -150,7 +149,7 @@ func (p *planPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	}
 	body = append(body, "")
 	body = append(body, a.choiceLines(w)...)
-	return append(lines, p.window(body, h-1)...), nil
+	return p.scrolled(a, "plan", "", body, w, h), nil
 }
 
 // textBuilder makes lines of a page.

@@ -350,41 +350,45 @@ func (*resultPage) at() place { return inResult }
 
 func (r *resultPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	b := &textBuilder{a: a, w: w}
-	for _, s := range a.resultText(r.result) {
-		switch {
-		case s == "":
-			b.lines = append(b.lines, "")
-		case strings.HasSuffix(s, ":") && !strings.Contains(s, ". "):
-			b.lines = append(b.lines, " "+a.theme.title.Render(clean(s)))
-		default:
-			b.text("", s)
+	for _, part := range resultText(r.result) {
+		if part.heading != "" {
+			b.heading(part.heading)
+		}
+		for _, s := range part.sentences {
+			b.text(part.sign, s)
 		}
 	}
 	right := ""
 	if r.print {
 		right = "is printed at the end"
 	}
-	return append([]string{a.rule("written and proved", right, w)}, r.window(b.lines, h-1)...), nil
+	return r.scrolled(a, "written and proved", right, b.lines, w, h), nil
+}
+
+// textPart is sentences under a heading, each after a sign.
+type textPart struct {
+	heading, sign string
+	sentences     []string
 }
 
 // resultText is the result in words: on the screen, and printed afterwards.
-func (a *App) resultText(r *prune.Result) []string {
+func resultText(r *prune.Result) []textPart {
 	d := r.Plan.Document(r)
-	out := []string{
+	count := func(n int) string { return model.FormatCount(int64(n)) }
+	what := []string{
 		fmt.Sprintf("The %s copy is at %s", d.Copy, shownURI(d.Destination)),
 		fmt.Sprintf("_metadata %s before, %s now; %s", model.FormatSize(d.MetadataBytes.Before), model.FormatSize(d.MetadataBytes.After), filesText(d.Files)),
-		fmt.Sprintf("Proof: read back and compared, state by state and subtask by subtask: %s, %s equal, %s gone as they should; %s unchecked",
-			model.FormatCount(int64(r.Proof.Checked)), model.FormatCount(int64(r.Proof.Equal)), model.FormatCount(int64(r.Proof.Removed)), plural(int64(r.Proof.Unchecked), "file")),
+		fmt.Sprintf("Proof: read back and compared, named states times subtasks: %s looked at, %s equal, %s gone as they should; %s unchecked",
+			count(r.Proof.Checked), count(r.Proof.Equal), count(r.Proof.Removed), plural(int64(r.Proof.Unchecked), "file")),
 	}
 	if r.ReportFile != "" {
-		out = append(out, "Report: "+shownURI(r.ReportFile))
+		what = append(what, "Report: "+shownURI(r.ReportFile))
 	}
+	parts := []textPart{{"", "", what}}
 	if len(d.Warnings) > 0 {
-		out = append(out, "", "Warnings:")
-		out = append(out, d.Warnings...)
+		parts = append(parts, textPart{"Warnings", "!", d.Warnings})
 	}
-	out = append(out, "", "What to do next:")
-	return append(out, d.Next...)
+	return append(parts, textPart{"What to do next", "-", d.Next})
 }
 
 // printLater has the steps printed when the screen is gone, or not.
@@ -396,8 +400,16 @@ func (a *App) printLater() tea.Cmd {
 	r.print = !r.print
 	a.printout = nil
 	if r.print {
-		for _, s := range a.resultText(r.result) {
-			a.printout = append(a.printout, clean(s))
+		for _, part := range resultText(r.result) {
+			if part.heading != "" {
+				a.printout = append(a.printout, "", part.heading+":")
+			}
+			for _, s := range part.sentences {
+				if part.sign != "" {
+					s = part.sign + " " + s
+				}
+				a.printout = append(a.printout, clean(s))
+			}
 		}
 		a.say("these steps are printed when chkscope has quit")
 	}
@@ -421,5 +433,5 @@ func (f *failurePage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	if !errors.As(f.err, &refusal) {
 		b.text("", "Flink finds no checkpoint at the destination. w with the same destination goes on where it stopped.")
 	}
-	return append([]string{a.rule("the write failed", "", w)}, f.window(b.lines, h-1)...), nil
+	return f.scrolled(a, "the write failed", "", b.lines, w, h), nil
 }
