@@ -22,6 +22,7 @@ import (
 // pruneFlags are the flags of prune and copy.
 type pruneFlags struct {
 	drop, fix          []string
+	object             string
 	to, copyKind       string
 	planFile, savePlan string
 	yes, dryRun        bool
@@ -43,6 +44,10 @@ back and proves that nothing else changed. The source is never written to.
     chkscope prune URI --fix union-multiplied --to URI
     chkscope prune --plan FILE --to URI
 
+Where high availability is on, Flink restores from a completedCheckpoint object
+and not from _metadata. With the URI of that object, or with --ha OBJECT, both
+are pruned: the copy has a new _metadata and a new object for the old one's place.
+
 It prints the plan and asks; --yes writes without asking, --dry-run never writes.
 What is interrupted goes on when the same command is given again.`,
 		Args: between(0, 1, "the URI of a checkpoint, or --plan FILE"),
@@ -55,6 +60,7 @@ What is interrupted goes on when the same command is given again.`,
 	}
 	cmd.Flags().StringArrayVar(&f.drop, "drop", nil, "selector of what goes (repeatable)")
 	cmd.Flags().StringArrayVar(&f.fix, "fix", nil, "rule whose remedies go (repeatable)")
+	cmd.Flags().StringVar(&f.object, "ha", "", "completedCheckpoint object of this checkpoint, to be pruned with it")
 	cmd.Flags().StringVar(&f.planFile, "plan", "", "a saved plan instead of URI, --drop and --fix")
 	cmd.Flags().BoolVar(&f.acceptLoss, "accept-loss", false, "allow removals after which data is lost or read twice")
 	cmd.Flags().BoolVar(&f.keepHeaders, "keep-headers", false, "change no state file: a dropped name stays in headers, empty")
@@ -95,7 +101,7 @@ func (f *pruneFlags) check(args []string) error {
 	switch {
 	case f.planFile != "" && len(args)+len(f.drop)+len(f.fix) > 0:
 		return usageError("--plan names source and removals itself; type only --plan FILE --to URI")
-	case f.planFile != "" && (f.copyKind != "" || f.acceptLoss || f.changelogOff || f.keepHeaders || f.verifyCopies):
+	case f.planFile != "" && (f.object != "" || f.copyKind != "" || f.acceptLoss || f.changelogOff || f.keepHeaders || f.verifyCopies):
 		return usageError("--plan holds how the copy is made; for another way make another plan")
 	case f.planFile != "":
 		return nil
@@ -123,6 +129,7 @@ func (p *program) prune(ctx context.Context, args []string, f pruneFlags) error 
 		return err
 	}
 	defer s.Close()
+	defer plan.Close()
 	if f.savePlan != "" {
 		if err := savePlan(ctx, plan, f.savePlan); err != nil {
 			return err
@@ -186,6 +193,11 @@ func (p *program) makePlan(ctx context.Context, s *snapshot, saved *prune.Plan, 
 	req := prune.Request{
 		Copy: kind, Destination: to, ChangelogOff: f.changelogOff, AcceptLoss: f.acceptLoss,
 		KeepHeaders: f.keepHeaders, VerifyCopies: f.verifyCopies,
+	}
+	if f.object != "" {
+		if req.Object, err = store.FromArgument(f.object); err != nil {
+			return nil, usageError("--ha %q: %v", f.object, err)
+		}
 	}
 	selectors, err := p.remedies(ctx, s, f.fix)
 	if err != nil {

@@ -17,6 +17,9 @@ func (p *program) planText(ctx context.Context, st model.WriteStore, d *prune.Do
 	p.removedText(w, d.Removed)
 	rows := newTable("lrl")
 	rows.row("_metadata", model.FormatSize(d.MetadataBytes.After), "before "+model.FormatSize(d.MetadataBytes.Before))
+	if o := d.Object; o != nil {
+		rows.row("object", model.FormatSize(o.Bytes.After), "before "+model.FormatSize(o.Bytes.Before)+": "+model.Clean(o.Source))
+	}
 	f := d.Files
 	rows.row("files copied", model.FormatSize(f.Bytes.Copied), fileCount(f.Copied))
 	rows.row("files rewritten", model.FormatSize(f.Bytes.Rewritten), fileCount(f.Rewritten))
@@ -64,6 +67,10 @@ func (p *program) resultText(ctx context.Context, st model.WriteStore, d *prune.
 	}
 	fmt.Fprintf(w, "\n%s: read back and compared, %s state cells checked, %s equal, %s removed, %s unchecked.\n", p.strong("Proof "+proof),
 		model.FormatCount(int64(d.Proof.Checked)), model.FormatCount(int64(d.Proof.Equal)), model.FormatCount(int64(d.Proof.Removed)), model.FormatCount(int64(d.Proof.Unchecked)))
+	if o := d.Proof.Object; o != nil {
+		fmt.Fprintf(w, "The object too: %s state cells checked, %s equal, %s removed.\n",
+			model.FormatCount(int64(o.Checked)), model.FormatCount(int64(o.Equal)), model.FormatCount(int64(o.Removed)))
+	}
 	if d.ReportFile != nil {
 		fmt.Fprintf(w, "The report is in %s\n", model.Clean(*d.ReportFile))
 	}

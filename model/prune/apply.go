@@ -66,10 +66,16 @@ func (a *application) run(ctx context.Context) (*Result, error) {
 	if err := a.dest.flush(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.writeObject(ctx); err != nil {
+		return nil, err
+	}
 	if err := a.writeMetadata(ctx); err != nil {
 		return nil, err
 	}
 	proof, err := a.prove(ctx)
+	if err == nil {
+		proof.Object, err = a.proveObject(ctx)
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.takeBack(ctx))
 	}
@@ -115,6 +121,9 @@ func (a *application) uri(name string) string { return store.Join(a.plan.Destina
 // there, before anything is written.
 func (a *application) checkRoom(ctx context.Context) error {
 	need := a.plan.MetadataBytes.After
+	if o := a.plan.Object; o != nil {
+		need += o.Bytes.After
+	}
 	var missing []error
 	var mu sync.Mutex
 	err := each(ctx, a.work.layout.copies, func(ctx context.Context, j *copyJob) error {

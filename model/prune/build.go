@@ -25,12 +25,30 @@ type work struct {
 	// delegates: with the offsets of all handles, which tell where elements end.
 	views  map[*metadata.StreamHandle]streamView
 	traits features
+	// object is the same removals in the object of high availability, or nil.
+	object *objectWork
+	opened []*model.Snapshot // by Build, for Plan.Close
+	// flinkDir tells that it is known how Flink sees the source's directory.
+	flinkDir bool
 }
 
 // Build makes the plan of a request. It reads what the removals need: headers
 // of streams, elements where duplicates go. What cannot be done, or must not be
-// done without a flag, is a *Refusal with all reasons.
+// done without a flag, is a *Refusal with all reasons. Of a completedCheckpoint
+// object it prunes the `_metadata` and the object; the plan is to be closed.
 func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (*Plan, error) {
+	switch {
+	case s.HA != nil:
+		return buildFromObject(ctx, s, req)
+	case req.Object != "":
+		return buildWithObject(ctx, s, t, req)
+	}
+	return buildAlone(ctx, s, t, req, "")
+}
+
+// buildAlone makes the plan without the object. seen is how Flink sees the
+// source's directory, where the user did not say; "" for unknown.
+func buildAlone(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request, seen string) (*Plan, error) {
 	req.Destination = strings.TrimRight(req.Destination, "/")
 	if err := checkSource(s, req); err != nil {
 		return nil, err
@@ -46,6 +64,10 @@ func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (
 		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Unneeded: Unneeded{Files: []string{}}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
 	}
 	w := &work{snap: s, tree: t, removal: r, layout: newLayout(newLocator(s)), views: map[*metadata.StreamHandle]streamView{}}
+	w.flinkDir = s.Options.SourceURI != "" || seen != ""
+	if s.Options.SourceURI == "" && seen != "" {
+		w.layout.locate.flink = seen
+	}
 	p.work = w
 	if err := w.tie(ctx, p, req); err != nil {
 		return nil, err
@@ -150,7 +172,7 @@ func (w *work) chooseCopy(p *Plan, req Request) error {
 	if f.changelog && !req.ChangelogOff {
 		return refuse("changelog-reference", "", "a reference copy of a checkpoint with changelog can only be restored by a job that has changelog switched off (1.18 and later, NO_CLAIM); a job with changelog needs CLAIM or LEGACY, which cost the source its files", "--changelog-off, or a full copy,")
 	}
-	if f.foreignScheme != "" && w.snap.Options.SourceURI == "" && store.Scheme(w.snap.Dir) == "file" {
+	if f.foreignScheme != "" && !w.flinkDir && store.Scheme(w.snap.Dir) == "file" {
 		return refuse("source-uri", "", fmt.Sprintf("its handles name %s, so Flink sees this directory under another URI than %s; say which", store.Redact(f.foreignScheme), w.snap.Dir), "--source-uri URI, or a full copy,")
 	}
 	return nil

@@ -33,7 +33,8 @@ type Document struct {
 	MetadataBytes BeforeAfter `json:"metadata_bytes"`
 	Files         FileCounts  `json:"files"`
 	Unneeded      Unneeded    `json:"unneeded"`
-	Proof         *Proof      `json:"proof"` // null: not written
+	Object        *ObjectPlan `json:"object"` // null: none
+	Proof         *Proof      `json:"proof"`  // null: not written
 	ReportFile    *string     `json:"report_file"`
 	Flink         []string    `json:"flink"`
 	Losses        []string    `json:"losses"`
@@ -48,7 +49,7 @@ func (p *Plan) Document(r *Result) *Document {
 	d := &Document{
 		Schema: 1, Source: p.Source, Destination: p.Destination, Copy: p.Copy, CopyReason: p.CopyReason, ClaimMode: p.ClaimMode,
 		ClaimSentence: p.ClaimSentence, Movable: p.Movable, Removed: p.Removed, MetadataBytes: p.MetadataBytes, Files: p.Files,
-		Unneeded: p.Unneeded, Flink: p.Flink, Losses: p.Losses, Warnings: p.Warnings, Next: p.NextSteps(), PlanDigest: p.Digest,
+		Unneeded: p.Unneeded, Object: p.Object, Flink: p.Flink, Losses: p.Losses, Warnings: p.Warnings, Next: p.NextSteps(), PlanDigest: p.Digest,
 	}
 	if r != nil {
 		d.Written, d.Proof, d.Files = true, &r.Proof, r.Files

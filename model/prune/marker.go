@@ -84,6 +84,9 @@ func openDestination(ctx context.Context, ws model.WriteStore, p *Plan) (*destin
 	for _, f := range p.Write {
 		expected[f.Name] = true
 	}
+	if p.Object != nil {
+		expected[p.Object.Name] = true
+	}
 	var foreign []string
 	for _, e := range list {
 		switch {

@@ -28,5 +28,6 @@ func (p *Plan) NextSteps() []string {
 		fmt.Sprintf("Application or standalone mode: start it with -s %s, or set execution.state-recovery.path (up to 1.19 execution.savepoint.path).", word),
 		fmt.Sprintf("The JobManager's log shows that the path was used: \"Starting job … from savepoint %s\", then \"Restoring job … located at …\". Without the first line HA entries won.", restore),
 	)
-	return append(steps, p.ClaimSentence)
+	steps = append(steps, p.ClaimSentence)
+	return append(steps, p.objectSteps()...)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,6 +52,9 @@ type Plan struct {
 	Files         FileCounts       `json:"files"`
 	Write         []PlannedFile    `json:"write"` // files of the copy beside `_metadata`
 	Unneeded      Unneeded         `json:"unneeded"`
+
+	// Object is the object of high availability that is pruned too; null: none.
+	Object *ObjectPlan `json:"object"`
 
 	Warnings []string `json:"warnings"`
 	// Flink tells what Flink does at the restore, Losses what the person loses.
@@ -129,8 +133,15 @@ const unneededListed = 1000
 func (p *Plan) Request() Request {
 	return Request{
 		Targets: p.targets, Copy: p.Asked, Destination: p.Destination, ChangelogOff: p.ChangelogOff,
-		AcceptLoss: p.AcceptLoss, KeepHeaders: p.KeepHeaders, VerifyCopies: p.VerifyCopies,
+		AcceptLoss: p.AcceptLoss, KeepHeaders: p.KeepHeaders, VerifyCopies: p.VerifyCopies, Object: p.objectSource(),
 	}
+}
+
+func (p *Plan) objectSource() string {
+	if p.Object == nil {
+		return ""
+	}
+	return p.Object.Source
 }
 
 // Seal computes the digests, which read the whole source `_metadata`.
@@ -143,8 +154,18 @@ func (p *Plan) Seal(ctx context.Context) error {
 		return err
 	}
 	p.SourceSHA256 = sum
+	if err := p.sealObject(ctx); err != nil {
+		return err
+	}
 	p.Digest = p.digest()
 	return nil
+}
+
+func (p *Plan) sealObject(ctx context.Context) (err error) {
+	if p.Object != nil {
+		p.Object.SourceSHA256, err = hashInput(ctx, p.work.object.snap.Meta.In)
+	}
+	return err
 }
 
 // digest is over what decides the copy's bytes, not over sentences.
@@ -158,6 +179,9 @@ func (p *Plan) digest() string {
 		fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00%s\x00", f.Name, f.From, f.Offset, f.Size, f.Action)
 	}
 	fmt.Fprintf(h, "%d", p.MetadataBytes.After)
+	if o := p.Object; o != nil {
+		fmt.Fprintf(h, "\x00%s\x00%s\x00%s\x00%d", o.Source, o.SourceSHA256, o.Name, o.Bytes.After)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -236,8 +260,12 @@ func Rebuild(ctx context.Context, s *model.Snapshot, t *model.Tree, p *Plan, des
 		return nil, err
 	}
 	n.SourceSHA256 = sum
+	if err := n.sealObject(ctx); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
 	n.Digest = n.digest()
 	if req.Destination == p.Destination && n.Digest != p.Digest {
+		n.Close()
 		return nil, refuse("plan-changed", "", "the plan does not come out the same any more: state files that the removal reads were changed, or another chkscope made it; make the plan again", "")
 	}
 	return n, nil

@@ -61,6 +61,9 @@ type Request struct {
 	KeepHeaders bool
 	// VerifyCopies reads copied files again.
 	VerifyCopies bool
+	// Object is the URI of the completedCheckpoint object of the same checkpoint,
+	// from which the same goes; "" for none.
+	Object string
 }
 
 // Reason is why a request is refused.

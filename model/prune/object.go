@@ -1,0 +1,291 @@
+package prune
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"chkscope/decoder/ha"
+	"chkscope/decoder/metadata"
+	"chkscope/model"
+	"chkscope/model/failover"
+	"chkscope/model/store"
+)
+
+// After a failure Flink restores from a completedCheckpoint object, which holds
+// the checkpoint once more, and never from `_metadata`. Where a request names
+// that object the same removals are made in both. The object of the copy is for
+// the place of the old one: what was not changed it names where it is, also in a
+// full copy, and changed files by absolute path in the copy's directory.
+
+// ObjectPlan is the part of a plan about the object.
+type ObjectPlan struct {
+	Source       string      `json:"source"`        // its URI
+	SourceSHA256 string      `json:"source_sha256"` // in hex; "" until Seal
+	Name         string      `json:"name"`          // of the new one, in the copy's directory
+	Bytes        BeforeAfter `json:"bytes"`
+}
+
+// ObjectProof is what reading the new object back showed; it counts as Proof.
+type ObjectProof struct {
+	Checked int `json:"checked"`
+	Equal   int `json:"equal"`
+	Removed int `json:"removed"`
+}
+
+// objectWork is what is needed to write the object.
+type objectWork struct {
+	*work
+	names map[string]string // of changed files: the name in the copy by that of the object's work
+}
+
+// Close gives files back that Build opened beside the source.
+func (p *Plan) Close() error {
+	if p.work == nil {
+		return nil
+	}
+	var first error
+	for _, s := range p.work.opened {
+		if err := s.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	p.work.opened = nil
+	return first
+}
+
+// buildFromObject makes the plan where the object was opened: its `_metadata` is
+// the source, and the object goes along.
+func buildFromObject(ctx context.Context, object *model.Snapshot, req Request) (*Plan, error) {
+	if d := object.Damage(); d != nil {
+		return nil, fmt.Errorf("a damaged object is not pruned: %w", d)
+	}
+	uri := object.HA.MetadataHandle.Name
+	if object.HA.MetadataHandle.Type == metadata.TypeRelativeFile || uri == "" {
+		uri = store.Join(object.Dir, model.MetadataName)
+	}
+	s, t, err := openWhole(ctx, object, uri)
+	if err != nil {
+		return nil, refuse("object-without-metadata", "", fmt.Sprintf("the object is pruned together with its _metadata, which cannot be opened: %v (found elsewhere: --map FROM=TO)", err), "")
+	}
+	p, err := buildBoth(ctx, s, t, object, req)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	p.work.opened = append(p.work.opened, s)
+	return p, nil
+}
+
+// openWhole opens a snapshot as another one was opened, with the names that stand
+// only in stream headers.
+func openWhole(ctx context.Context, like *model.Snapshot, uri string) (*model.Snapshot, *model.Tree, error) {
+	s, t, err := model.Open(ctx, like.Store, uri, like.Options)
+	if err == nil {
+		t, err = s.ReadHeaders(ctx, nil)
+	}
+	if err != nil && s != nil {
+		s.Close()
+	}
+	return s, t, err
+}
+
+// buildWithObject makes the plan where the request names the object.
+func buildWithObject(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (*Plan, error) {
+	object, _, err := model.Open(ctx, s.Store, req.Object, s.Options)
+	if err != nil {
+		if object != nil {
+			object.Close()
+		}
+		return nil, fmt.Errorf("the object of high availability: %w", err)
+	}
+	if object.HA == nil {
+		object.Close()
+		return nil, refuse("not-an-object", "", fmt.Sprintf("%s is no completedCheckpoint object", req.Object), "")
+	}
+	object.Dir = s.Dir // the files of the checkpoint are where those of the source are
+	p, err := buildBoth(ctx, s, t, object, req)
+	if err != nil {
+		object.Close()
+		return nil, err
+	}
+	p.work.opened = append(p.work.opened, object)
+	return p, nil
+}
+
+// buildBoth makes the plan of the copy and adds the object.
+func buildBoth(ctx context.Context, s *model.Snapshot, t *model.Tree, object *model.Snapshot, req Request) (*Plan, error) {
+	list, err := failover.Compare(ctx, object, s)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 0 {
+		return nil, refuse("ha-stale", list[0].Selector, fmt.Sprintf("the object %s and %s do not hold the same (%d differences, first: %s): the same removals in both would not give the same state", object.URI, s.URI, len(list), list[0]), "")
+	}
+	req.Object = object.URI
+	p, err := buildAlone(ctx, s, t, req, object.HA.ExternalPointer)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.addObject(ctx, object, req)
+}
+
+// addObject plans the removals of the copy in the object.
+func (p *Plan) addObject(ctx context.Context, object *model.Snapshot, req Request) error {
+	copied := p.work
+	r, err := compile(object.Meta, req.Targets)
+	if err != nil {
+		return err
+	}
+	w := &work{snap: object, removal: r, layout: newLayout(copied.layout.locate), views: map[*metadata.StreamHandle]streamView{}}
+	if err := w.tie(ctx, &Plan{}, req); err != nil {
+		return err
+	}
+	w.out = r.edit()
+	if err := w.rewriteStreams(ctx, req.KeepHeaders); err != nil {
+		return err
+	}
+	if err := w.rewriteKeyedStreams(ctx); err != nil {
+		return err
+	}
+	o := &objectWork{w, map[string]string{}}
+	if err := o.adoptNames(copied.rewrites); err != nil {
+		return err
+	}
+	n, err := object.HA.EncodedSize(w.out.Checkpoint, absoluteDir(p.Destination))
+	if err != nil {
+		return fmt.Errorf("the object cannot be written without what goes: %w", err)
+	}
+	p.Object = &ObjectPlan{Source: object.URI, Name: copied.layout.names.name(objectName(object.URI)), Bytes: BeforeAfter{object.Meta.In.Size(), n}}
+	copied.object = o
+	p.Warnings = append(p.Warnings, fmt.Sprintf("The new object names the %d changed files in the copy's directory. When Flink drops that checkpoint later it deletes them, and the copy's _metadata is then no longer complete.", len(w.rewrites)))
+	if len(w.rewrites) == 0 {
+		p.Warnings = p.Warnings[:len(p.Warnings)-1]
+	}
+	return nil
+}
+
+// objectName is the name of the object's file.
+func objectName(uri string) string {
+	name := store.Base(uri)
+	if !strings.HasPrefix(name, "completedCheckpoint") {
+		name = "completedCheckpoint-" + name
+	}
+	return name
+}
+
+// adoptNames gives the handles of changed files the names that the files have in
+// the copy. Both works change the same files, but perhaps in another order.
+func (o *objectWork) adoptNames(jobs []*rewriteJob) error {
+	of := map[string]string{}
+	for _, j := range jobs {
+		of[j.part.key] = j.name
+	}
+	for _, j := range o.rewrites {
+		name, ok := of[j.part.key]
+		if !ok {
+			return fmt.Errorf("%s would change for the object and not for _metadata", store.Redact(j.part.flink))
+		}
+		o.names[j.name] = name
+	}
+	if len(jobs) != len(o.rewrites) {
+		return fmt.Errorf("%d files would change for the object, and %d for _metadata", len(o.rewrites), len(jobs))
+	}
+	for h := range o.layout.fresh {
+		h.Name = o.names[h.Name]
+	}
+	return nil
+}
+
+// writeObject writes the object. Offsets in changed files are known when they are
+// written, so they are made again first, to nowhere.
+func (a *application) writeObject(ctx context.Context) error {
+	o := a.work.object
+	if o == nil {
+		return nil
+	}
+	a.meter.begin("object", 1, a.plan.Object.Bytes.After)
+	defer a.meter.file()
+	err := each(ctx, o.rewrites, func(ctx context.Context, j *rewriteJob) error {
+		name := o.names[j.name]
+		n, err := j.write(ctx, io.Discard)
+		if err == nil && n != a.dest.length(name) {
+			err = fmt.Errorf("%s has %d bytes, the object would say %d", a.uri(name), a.dest.length(name), n)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if _, there := a.dest.present[a.plan.Object.Name]; there {
+		return nil // the proof reads it
+	}
+	return writeFile(ctx, a.ws, a.uri(a.plan.Object.Name), func(w io.Writer) error {
+		_, err := o.snap.HA.Encode(&counter{w: w, meter: a.meter}, o.out.Checkpoint, absoluteDir(a.plan.Destination))
+		return err
+	})
+}
+
+// proveObject reads the object back and compares it with its source.
+func (a *application) proveObject(ctx context.Context) (*ObjectProof, error) {
+	o := a.work.object
+	if o == nil {
+		return nil, nil
+	}
+	in, err := a.ws.Open(ctx, a.uri(a.plan.Object.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	out, err := ha.Decode(in)
+	if err != nil {
+		return nil, err
+	}
+	app := *a
+	app.work = o.work
+	p := &prover{ctx: ctx, app: &app, src: o.snap.Meta, out: out.Meta, r: o.removal, at: o.layout.locate, from: map[string]part{}, files: map[string]bool{}, object: true}
+	p.objectFields(o.snap.HA, out)
+	if err := p.checkpoint(); err != nil {
+		return nil, err
+	}
+	if p.count > 0 {
+		return nil, &ProofError{p.problems}
+	}
+	return &ObjectProof{p.proof.Checked, p.proof.Equal, p.proof.Removed}, nil
+}
+
+// objectFields compares what an object has beside the structures.
+func (p *prover) objectFields(a, b *ha.Checkpoint) {
+	for _, f := range []struct {
+		what string
+		same bool
+	}{
+		{"job id", a.JobID == b.JobID},
+		{"times", a.Timestamp == b.Timestamp && a.CompletionTimestamp == b.CompletionTimestamp},
+		{"external pointer", a.ExternalPointer == b.ExternalPointer},
+		{"metadata handle", a.MetadataHandle.Type == b.MetadataHandle.Type && a.MetadataHandle.Name == b.MetadataHandle.Name && a.MetadataHandle.Size == b.MetadataHandle.Size},
+		{"properties", a.Properties == b.Properties && a.Restored == b.Restored},
+	} {
+		if !f.same {
+			p.wrong("the object's %s differs", f.what)
+		}
+	}
+}
+
+// objectSteps tells how the new object takes the place of the old one.
+func (p *Plan) objectSteps() []string {
+	o := p.Object
+	if o == nil {
+		return nil
+	}
+	made := store.Join(p.Destination, "./"+o.Name)
+	return []string{
+		"To restart the same cluster from high availability (this instead of a restore from the path): stop all its JobManagers (stop the processes, or scale the Deployment to 0). Do not cancel the job: that deletes its HA entries.",
+		fmt.Sprintf("Back up the old object (%s) and what points to it: `zkCli get` of /…/checkpoints/<number>, or `kubectl get configmap … -o yaml`.", o.Source),
+		fmt.Sprintf("Put the new object under the old name: copy %s over %s. What points to it stays as it is: the length that it records is not looked at.", made, o.Source),
+		"Start the JobManager. Its log shows \"Recovering checkpoints from …\", then \"Restoring job … from Checkpoint … located at …\" with the number of this checkpoint. With another number a newer object was there: that one has to be pruned.",
+		"To go back: stop the JobManagers, put the backup under the old name, start them.",
+		fmt.Sprintf("Keep %s, at that very path as Flink sees it, until the job has completed new checkpoints: the object names its changed files there.", p.Destination),
+	}
+}
