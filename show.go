@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"chkscope/decoder"
 	"chkscope/decoder/metadata"
-	"chkscope/decoder/serde"
 	"chkscope/model"
 )
 
@@ -18,6 +16,7 @@ type showFlags struct {
 	entries int // to show of each list
 	bytes   int // to show of each entry
 	count   bool
+	against string // URI of another snapshot
 }
 
 type showDocument struct {
@@ -25,6 +24,8 @@ type showDocument struct {
 	Complete bool        `json:"complete"`
 	Damage   *jsonDamage `json:"damage"`
 	Nodes    []showNode  `json:"nodes"`
+
+	against string // of --against
 }
 
 type showNode struct {
@@ -42,6 +43,9 @@ type showNode struct {
 	Handles      []showHandle     `json:"handles"`
 	Serializers  []showSerializer `json:"serializers"`
 	FirstEntries []showEntry      `json:"first_entries"`
+	// Against is what becomes of the state with the serializers in the snapshot of
+	// --against; empty without it.
+	Against []showChange `json:"against"`
 }
 
 type showOperator struct {
@@ -72,15 +76,6 @@ type showHandle struct {
 	Foreign bool    `json:"foreign"`
 }
 
-// showSerializer is a serializer of a state, as the header of its stream has it.
-type showSerializer struct {
-	Key    string `json:"key"`  // VALUE_SERIALIZER, KEY_SERIALIZER, ...
-	Kind   string `json:"kind"` // what its values look like
-	Class  *text  `json:"class"`
-	Type   *text  `json:"type"` // class of the values, where the snapshot names it
-	Opaque bool   `json:"opaque"`
-}
-
 func (p *program) showCommand() *cobra.Command {
 	f := showFlags{entries: 10, bytes: 32}
 	cmd := &cobra.Command{
@@ -97,6 +92,7 @@ func (p *program) showCommand() *cobra.Command {
 	cmd.Flags().IntVar(&f.entries, "entries", f.entries, "how many entries of a list to show")
 	cmd.Flags().IntVar(&f.bytes, "bytes", f.bytes, "how many bytes of an entry to show")
 	cmd.Flags().BoolVar(&f.count, "count", false, countHelp)
+	cmd.Flags().StringVar(&f.against, "against", "", "the URI of another snapshot: what Flink makes of states that are restored with its serializers")
 	return cmd
 }
 
@@ -126,7 +122,14 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 			return err
 		}
 	}
-	doc := showDocument{schemaVersion, s.damage == nil, damageOf(s.damage), []showNode{}}
+	doc := showDocument{Schema: schemaVersion, Complete: s.damage == nil, Damage: damageOf(s.damage), Nodes: []showNode{}, against: f.against}
+	var other *snapshot
+	if f.against != "" {
+		if other, err = p.open(ctx, f.against); err != nil {
+			return err
+		}
+		defer other.Close()
+	}
 	for _, g := range targets {
 		n := s.Find(s.tree, g)
 		if n == model.None {
@@ -135,6 +138,9 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 		node, err := newShowNode(ctx, s, n, g, f)
 		if err != nil {
 			return err
+		}
+		if other != nil {
+			node.Against = changesOf(s, n, other)
 		}
 		doc.Nodes = append(doc.Nodes, node)
 	}
@@ -155,7 +161,7 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	v := showNode{
 		Selector: g.Selector(), Class: classWords[t.Class(n)], Kind: stringOrNull(t.Kind(n).String()), Name: orNull(t.Name(n)),
 		Distribution: stringOrNull(t.Dist(n).String()), Entries: number(t.Entries(n)), Sizes: sizesOf(z), UnknownFiles: number(z.UnknownFiles),
-		Details: []showDetail{}, Handles: []showHandle{}, Serializers: serializersOf(s, n), FirstEntries: []showEntry{},
+		Details: []showDetail{}, Handles: []showHandle{}, Serializers: serializersOf(s, n), FirstEntries: []showEntry{}, Against: []showChange{},
 	}
 	if i := t.Operator(n); i >= 0 {
 		o := &s.Meta.Operators[i]
@@ -195,38 +201,6 @@ func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
 	return h
 }
 
-// serializersOf gives what stream headers say about a named state.
-func serializersOf(s *snapshot, n model.Node) []showSerializer {
-	out := []showSerializer{}
-	class, kind := s.tree.Class(n), s.tree.Kind(n)
-	if class != model.ClassState && class != model.ClassCell {
-		return out
-	}
-	var meta *serde.StateMeta
-	if record, ok := s.Record(s.tree.Operator(n), s.tree.Name(n)); ok && kind == model.KindOperator {
-		meta = &record.StateMeta
-	}
-	for _, k := range s.KeyedNames(s.tree.Operator(n), kind) {
-		if k.Name == s.tree.Name(n) && !s.tree.Whole(n) {
-			meta = k.Meta
-		}
-	}
-	if meta == nil {
-		return out
-	}
-	for _, x := range meta.Serializers {
-		if x.Type == nil {
-			continue
-		}
-		class := x.Type.Class
-		if class == "" {
-			class = x.Type.SerializerClass
-		}
-		out = append(out, showSerializer{x.Key, x.Type.Kind.String(), orNull(class), orNull(x.Type.Type), x.Type.Opaque})
-	}
-	return out
-}
-
 func (p *program) writeShow(doc showDocument) error {
 	w := &strings.Builder{}
 	for i, n := range doc.Nodes {
@@ -240,22 +214,10 @@ func (p *program) writeShow(doc showDocument) error {
 				rows.row(model.Clean(d.Label), model.Clean(d.Text))
 			}
 		}
-		for _, x := range n.Serializers {
-			rows.row("serializer", serializerText(x))
-		}
 		rows.write(w, "  ")
+		writeSerializers(w, n.Serializers)
+		writeChanges(w, doc.against, n)
 		writeEntries(w, n.FirstEntries)
 	}
 	return p.write(w.String())
-}
-
-func serializerText(x showSerializer) string {
-	line := x.Key + ": " + x.Kind
-	if x.Type != nil {
-		line += " of " + decoder.Text(string(*x.Type))
-	}
-	if x.Class != nil {
-		line += " (" + decoder.Text(string(*x.Class)) + ")"
-	}
-	return model.Clean(line)
 }

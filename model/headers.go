@@ -133,6 +133,9 @@ func (s *Snapshot) readOperatorHeader(ctx context.Context, j headerJob) error {
 		s.known.records[j.op] = all
 	}
 	for _, m := range st.Header.States {
+		for _, x := range m.Serializers {
+			s.assumeKryo(x.Type)
+		}
 		if _, ok := all[m.Name]; !ok {
 			all[m.Name] = StateRecord{m, st.Header.Compressed}
 		}

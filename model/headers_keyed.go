@@ -50,7 +50,11 @@ func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error {
 	if s.known.keys[at].t == nil {
 		s.known.keys[at] = keySerializer{h.Key, h.Compressed}
 	}
+	s.assumeKryo(h.Key)
 	for i := range h.States {
+		for _, x := range h.States[i].Serializers {
+			s.assumeKryo(x.Type)
+		}
 		s.known.addName(at, &h.States[i])
 	}
 	return err

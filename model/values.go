@@ -187,11 +187,18 @@ func (s *Snapshot) openValues(ctx context.Context, t *Tree, cell Node, f func(va
 			v.key, v.value = m.Serializer(serde.KeySerializer), m.Serializer(serde.ValueSerializer)
 		}
 	}
-	if s.Meta.Version >= firstV2 {
-		serde.AssumeKryo5(v.key)
-		serde.AssumeKryo5(v.value)
-	}
+	s.assumeKryo(v.key, v.value)
 	return f(v)
+}
+
+// assumeKryo tells types that were just read which Kryo wrote their values, where
+// only the snapshot as a whole tells.
+func (s *Snapshot) assumeKryo(types ...*serde.Snapshot) {
+	if s.Meta.Version >= firstV2 {
+		for _, t := range types {
+			serde.AssumeKryo5(t)
+		}
+	}
 }
 
 // each gives the entries of the state.
