@@ -80,6 +80,10 @@ func (a *App) toggleRow() tea.Cmd {
 func (a *App) zoomIn() tea.Cmd {
 	r := a.tree.here()
 	if r.node == model.None || !a.names.tree.HasChildren(r.node, a.tree.shown.turn) {
+		if a.tree.canOpen(r) {
+			a.say("only entries below this row; → opens them, : goes to one")
+			return nil
+		}
 		a.say("nothing below this row to zoom into")
 		return nil
 	}
@@ -378,10 +382,25 @@ func (a *App) findingHere() *finding.Finding {
 	if r.node == model.None || r.elem >= 0 {
 		return nil
 	}
+	if f := a.wholeHere(); f != nil {
+		return f
+	}
 	if i := a.found.at; i >= 0 && a.found.nodes[i] == r.node {
 		return &a.found.list[i]
 	}
 	if i, ok := a.found.own[r.node]; ok {
+		return &a.found.list[i]
+	}
+	return nil
+}
+
+// wholeHere is the finding about the whole checkpoint that f went to, while the
+// cursor has not moved since. The list of findings tells its own.
+func (a *App) wholeHere() *finding.Finding {
+	if slices.ContainsFunc(a.over, func(o overlay) bool { _, ok := o.(*findingList); return ok }) {
+		return nil
+	}
+	if i := a.found.at; i >= 0 && a.found.nodes[i] == model.Root && a.found.on == a.tree.here() {
 		return &a.found.list[i]
 	}
 	return nil
@@ -435,7 +454,8 @@ func (a *App) toFinding(i int) tea.Cmd {
 	}
 	a.say("finding %d of %d: %s", i+1, len(f.list), f.list[i].Rule)
 	if f.nodes[i] == model.Root {
-		return nil // told by details alone
+		f.on = a.tree.here() // no row to go to: told where the cursor is, until it moves
+		return a.wantDetails()
 	}
 	return a.tree.reveal(row{f.nodes[i], -1})
 }

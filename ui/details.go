@@ -198,7 +198,11 @@ func (a *App) allDetails(r row, w int) []string {
 		lines = append(lines, a.theme.title.Render(l))
 	}
 	lines = append(lines, "")
-	for _, f := range a.found.of(r.node) {
+	about := a.found.of(r.node)
+	if f := a.wholeHere(); f != nil && r == a.tree.here() {
+		about = append([]*finding.Finding{f}, about...)
+	}
+	for _, f := range about {
 		lines = append(lines, a.findingLines(f, w)...)
 		lines = append(lines, a.evidence(f, w)...)
 		lines = append(lines, "")

@@ -16,6 +16,7 @@ type findings struct {
 	own   map[model.Node]int // the worst finding of a node itself
 	worst map[model.Node]finding.Severity
 	at    int // the one that f went to, -1
+	on    row // where the cursor was then: one about the whole checkpoint is told there
 }
 
 // set takes a new list in and keeps the place of the one that f went to.
