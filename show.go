@@ -46,6 +46,11 @@ type showNode struct {
 	// Against is what becomes of the state with the serializers in the snapshot of
 	// --against; empty without it.
 	Against []showChange `json:"against"`
+	// Of the whole operator, for it and for its states that hold them.
+	Coordinator    *showCoordinator `json:"coordinator"`
+	KafkaPositions []showPosition   `json:"kafka_positions"`
+
+	morePositions bool // than KafkaPositions holds
 }
 
 type showOperator struct {
@@ -180,7 +185,11 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	if err != nil && s.damage == nil {
 		return v, err
 	}
-	v.FirstEntries, err = firstEntries(ctx, s, n, g, f)
+	if v.FirstEntries, err = firstEntries(ctx, s, n, g, f); err != nil {
+		return v, err
+	}
+	c, err := connectorOf(ctx, s, n)
+	v.Coordinator, v.KafkaPositions, v.morePositions = c.coordinator, c.positions, c.more
 	return v, err
 }
 
@@ -217,6 +226,8 @@ func (p *program) writeShow(doc showDocument) error {
 		rows.write(w, "  ")
 		writeSerializers(w, n.Serializers)
 		writeChanges(w, doc.against, n)
+		writeCoordinator(w, n.Coordinator)
+		writePositions(w, n.KafkaPositions, n.morePositions)
 		writeEntries(w, n.FirstEntries)
 	}
 	return p.write(w.String())

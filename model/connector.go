@@ -3,9 +3,11 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
+	"chkscope/decoder"
 	"chkscope/decoder/connector"
 )
 
@@ -41,6 +43,17 @@ type KafkaPosition struct {
 	State   string // "" for the coordinator
 	Subtask int    // -1 for the coordinator
 	Copies  int64  // how often the same stands there
+}
+
+// Where names the state that a position is in.
+func (p KafkaPosition) Where() string {
+	switch {
+	case p.State == "":
+		return "enumerator"
+	case p.Subtask < 0:
+		return decoder.Text(p.State)
+	}
+	return fmt.Sprintf("%s of subtask %d", decoder.Text(p.State), p.Subtask)
 }
 
 // maxPositions bounds the table of KafkaPositions.
@@ -88,6 +101,19 @@ func (s *Snapshot) KafkaPositions(ctx context.Context, t *Tree, op int) (list []
 		return int(a.Partition.Partition) - int(b.Partition.Partition)
 	})
 	return list, more, nil
+}
+
+// HoldsConnector reports whether n is the coordinator state or a state that may
+// hold Kafka partitions, or an operator with one of these.
+func (s *Snapshot) HoldsConnector(t *Tree, n Node) bool {
+	switch t.Class(n) {
+	case ClassOperator:
+		return s.Meta.Operators[t.Operator(n)].Coordinator != nil ||
+			slices.ContainsFunc(t.Children(nil, n, TurnState), func(c Node) bool { return s.HoldsConnector(t, c) })
+	case ClassState:
+		return t.Kind(n) == KindCoordinator || t.Kind(n) == KindOperator && t.Dist(n) != DistBroadcast && mayHoldPartitions(t.Name(n))
+	}
+	return false
 }
 
 func mayHoldPartitions(name string) bool {

@@ -15,7 +15,8 @@ import (
 )
 
 // detailsMsg brings what the model knows about a node. Listing its files may
-// read parts of `_metadata`, so it is asked for beside the keys.
+// read parts of `_metadata`, and what connectors keep stands in streams, so it is
+// asked for beside the keys.
 type detailsMsg struct {
 	tree *model.Tree
 	node model.Node
@@ -62,8 +63,10 @@ func (a *App) wantDetails() tea.Cmd {
 		a.details.asked = map[detailKey]bool{}
 	}
 	a.details.asked[k] = true
-	s, t := a.snap, a.names.tree
-	return func() tea.Msg { return detailsMsg{t, n, s.Details(t, n)} }
+	s, t, ctx := a.snap, a.names.tree, a.ctx
+	return func() tea.Msg {
+		return detailsMsg{t, n, append(s.Details(t, n), s.ConnectorDetails(ctx, t, n)...)}
+	}
 }
 
 // detailNode is the node that the details are about: that of the cursor, or of
