@@ -45,4 +45,41 @@
 //	operator 1     utf name, u8 mode, jobj serializer
 //	keyed 3, 4     i32 descriptor type, utf name, resilient (namespace, value)
 //	keyed 1, 2     i32 descriptor type, utf name, serbytes, serbytes
+//
+// Values, by kind of serializer (the classes are those of Flink's serializers;
+// fstr is a Flink string: varint of characters + 1, 0 null, then a varint for each
+// UTF-16 unit; varint is 7 bits a byte, the lowest first):
+//
+//	Boolean, Byte, Short, Integer, Long, Float, Double, Character  1 to 8 bytes
+//	String           fstr; StringValue: varint length, units
+//	StringData       i32 length, UTF-8
+//	BigInteger       i32 x: 0 null, 1 zero, 2 one, 3 ten, else x - 4 bytes of two's
+//	                 complement; BigDecimal: the same, then unless null i32 scale
+//	Date, Time       i64 ms, smallest: null; Timestamp: i64 ms, i32 nanoseconds
+//	Instant          i64 seconds, i32 nanoseconds, smallest: null
+//	LocalDate        i32 year, u8 month, u8 day; LocalTime: u8 hour, minute, second,
+//	                 i32 nanosecond; LocalDateTime: both
+//	primitive array  i32 n, elements; String[]: i32 n, n x fstr
+//	List             i32 n, with Flag a mask of nulls, elements
+//	Set, array, Traversable  i32 n, n x (bool, element): Set true for null, others
+//	                 for an element
+//	Map              i32 n, n x (key, bool null, value)
+//	Either, Try      bool first, value; Union: u8 1 or 2, value; Option: bool, value
+//	Nullable         bool null, then the padding or the value
+//	Tuple            fields (Scala case classes too)
+//	Row              mask of (two bits of the row kind with Flag, null fields), then
+//	                 the fields that are not null
+//	POJO             u8 flags: 1 null; 2 fields, each behind a bool null; 4 utf
+//	                 class and a POJO; 8 u8 index and a POJO
+//	Enum             i32 index of the snapshot's constants, Scala: their id
+//	TTL              i64 last access in ms, value
+//	Timer            i64 timestamp with its sign bit turned, key, namespace
+//	StreamElement    u8 tag, see streamElement
+//	TwoPhaseCommit   see twoPhase; CEP states: see other
+//	Kryo             see kryo.go; Avro: avro.go; SQL rows, arrays, maps: rowdata.go
+//	Java object      jobj
+//
+// Masks have the most significant bit of a byte first. No value has a length of its
+// own: where a type cannot be read, neither can what follows it, unless the end is
+// known (DecodeAll).
 package serde

@@ -30,6 +30,10 @@ func FuzzDecode(f *testing.F) {
 		r := serde.NewReader("fuzz", s, 0)
 		if typ := r.Snap(); r.Err() == nil {
 			checkValue(t, typ, value)
+			serde.Describe(typ)
+			if c := serde.Compare(typ, typ); c.Result == serde.Incompatible {
+				t.Errorf("a type against itself: %+v", c)
+			}
 		}
 	})
 }

@@ -151,7 +151,7 @@ func (j *javaValues) bigInteger(n javaobj.Node) (Value, bool) {
 func (j *javaValues) primitives(n javaobj.Node) (Value, bool) {
 	b := n.Body()
 	name := n.Class().Name
-	if b.Len == 0 || len(name) != 2 {
+	if len(name) != 2 {
 		return Value{}, false
 	}
 	kind, ok := map[byte]Kind{'Z': Boolean, 'C': Char, 'S': Short, 'I': Int, 'J': Long, 'F': Float, 'D': Double}[name[1]]
@@ -177,13 +177,23 @@ func (j *javaValues) object(n javaobj.Node) Value {
 		v.Items = append(v.Items, e)
 	}
 	var classes []*javaobj.Class
+	lowest := map[string]*javaobj.Class{} // class of a field; those above it are hidden
 	for c := n.Class(); c != nil; c = c.Super {
 		classes = append(classes, c)
+		for _, f := range c.Fields {
+			if lowest[f.Name] == nil {
+				lowest[f.Name] = c
+			}
+		}
 	}
 	slices.Reverse(classes)
 	for _, c := range classes {
 		for _, f := range c.Fields {
-			add(f.Name, j.field(n, f))
+			if lowest[f.Name] == c {
+				add(f.Name, j.field(n, f))
+			} else {
+				add(f.Name+" of "+c.ShortName(), j.d.opaque(nil, "a field of the same name is below it"))
+			}
 		}
 		for a := range n.Annotation(c.Name) {
 			if a.Kind() == javaobj.Block {
