@@ -1,6 +1,7 @@
 package keyed
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -50,8 +51,23 @@ type TimerGroup struct {
 	Complete bool
 }
 
+// Timer is one raw keyed timer; its bytes are valid during the call that gives
+// it.
+type Timer struct {
+	Group          int32
+	Service        *TimerService
+	Processing     bool // else event time
+	Time           int64
+	Key, Namespace []byte
+}
+
 // RawTimers reads the timers of every key group that has any.
 func RawTimers(in, meta decoder.Input, h *metadata.KeyGroupsHandle) ([]TimerGroup, error) {
+	return EachRawTimer(in, meta, h, nil)
+}
+
+// EachRawTimer is RawTimers, and calls f for each timer whose end is known.
+func EachRawTimer(in, meta decoder.Input, h *metadata.KeyGroupsHandle, f func(Timer) error) ([]TimerGroup, error) {
 	s := &Stream{In: in, Start: h.Start}
 	if err := s.readOffsets(meta, h, true); err != nil {
 		return nil, err
@@ -61,7 +77,16 @@ func RawTimers(in, meta decoder.Input, h *metadata.KeyGroupsHandle) ([]TimerGrou
 		if off < 0 {
 			continue
 		}
-		g, err := readTimers(newSource(in, s.extent(off), false, s.path(i)))
+		var stop error // of f
+		g, err := readTimers(newSource(in, s.extent(off), false, s.path(i)), func(t Timer) error {
+			if t.Group = s.Start + int32(i); f != nil {
+				stop = f(t)
+			}
+			return stop
+		})
+		if stop != nil {
+			return out, stop
+		}
 		if err != nil {
 			return out, err
 		}
@@ -71,7 +96,7 @@ func RawTimers(in, meta decoder.Input, h *metadata.KeyGroupsHandle) ([]TimerGrou
 	return out, nil
 }
 
-func readTimers(c *source) (*TimerGroup, error) {
+func readTimers(c *source, f func(Timer) error) (*TimerGroup, error) {
 	g := &TimerGroup{}
 	n := c.i32("number of timer services")
 	if n == timersMagic {
@@ -91,9 +116,9 @@ func readTimers(c *source) (*TimerGroup, error) {
 			break
 		}
 		t.Event = int64(c.length("number of event timers", 0))
-		if g.Complete = c.timers(&t, t.Event); g.Complete && c.err == nil {
+		if g.Complete = c.timers(&t, t.Event, false, f); g.Complete && c.err == nil {
 			t.Processing = int64(c.length("number of processing timers", 0))
-			g.Complete = c.timers(&t, t.Processing)
+			g.Complete = c.timers(&t, t.Processing, true, f)
 		}
 		g.Services = append(g.Services, t)
 	}
@@ -127,27 +152,35 @@ func (c *source) service(t *TimerService, version int32) {
 	})
 }
 
-// timers steps over n timers; false where their length is not known.
-func (c *source) timers(t *TimerService, n int64) bool {
+// timers gives n timers; false where their length is not known.
+func (c *source) timers(t *TimerService, n int64, processing bool, f func(Timer) error) bool {
 	for ; n > 0 && c.err == nil; n-- {
 		opaque := false
+		timer := Timer{Service: t, Processing: processing}
 		c.parse("timer", func(b []byte, _ bool) (int, error) {
 			k, err := serde.Skip(t.Key, b)
+			end := 0
 			if err == nil {
-				var ns int
-				ns, err = serde.Skip(t.Namespace, b[k:])
-				k += ns + 8
+				end, err = serde.Skip(t.Namespace, b[k:])
+				end += k
 			}
 			if opaque = errors.Is(err, serde.ErrOpaque); opaque {
 				return 0, nil
 			}
-			if err == nil && k > len(b) {
+			if err == nil && end+8 > len(b) {
 				err = io.ErrUnexpectedEOF
 			}
-			return k, err
+			if err != nil {
+				return 0, err
+			}
+			timer.Key, timer.Namespace, timer.Time = b[:k], b[k:end], int64(binary.BigEndian.Uint64(b[end:]))
+			return end + 8, nil
 		})
 		if opaque {
 			return false
+		}
+		if c.err == nil && f != nil {
+			c.err = f(timer)
 		}
 	}
 	return true

@@ -56,7 +56,7 @@ func TestTimersOfFlink(t *testing.T) {
 				t.Errorf("%s: group %d: %+v", r, g.Group, g)
 			}
 			c := newSource(r.in, s.extent(s.Offsets[g.Group-s.Start]), false, "")
-			if readTimers(c); c.at() != c.end {
+			if readTimers(c, nil); c.at() != c.end {
 				t.Errorf("%s: group %d ends at %d, not %d", r, g.Group, c.at(), c.end)
 			}
 		}
@@ -136,7 +136,7 @@ func FuzzTimers(f *testing.F) {
 				continue
 			}
 			c := newSource(r.in, s.extent(off), false, "")
-			g, err := readTimers(c)
+			g, err := readTimers(c, nil)
 			if err != nil {
 				continue
 			}
@@ -148,7 +148,7 @@ func FuzzTimers(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in := decoder.Bytes{Data: b, Label: "fuzz"}
-		g, err := readTimers(newSource(in, decoder.Span{Len: in.Size()}, false, "key group 0"))
+		g, err := readTimers(newSource(in, decoder.Span{Len: in.Size()}, false, "key group 0"), nil)
 		if err == nil && !g.Complete && len(g.Services) == 0 {
 			t.Error(fmt.Sprint("nothing read and no error: ", g))
 		}

@@ -1,11 +1,6 @@
 package keyed
 
-import (
-	"strconv"
-
-	"chkscope/decoder"
-	"chkscope/decoder/serde"
-)
+import "chkscope/decoder/serde"
 
 // Composite keys of canonical streams and RocksDB (CompositeKeySerializationUtils):
 //
@@ -74,21 +69,6 @@ func part(t *serde.Snapshot, kind serde.Kind, n, i int) *serde.Snapshot {
 		return nil
 	}
 	return t.Nested[i]
-}
-
-// Fields is a decoded entry. What is not there is Missing; what could not be
-// decoded is serde.Opaque, with the reason.
-type Fields struct {
-	Key       serde.Value
-	Namespace serde.Value // Missing for VoidNamespace
-	MapKey    serde.Value // canonical MAP only
-	// Value is without its TTL wrapper; of a queue the time (serde.Millis). In heap
-	// layout that of a MAP is the whole map.
-	Value serde.Value
-	// LastAccess is the time in the TTL wrapper, milliseconds since 1970, of a list
-	// or heap map that of the entry read last; TTL tells whether there is one.
-	LastAccess int64
-	TTL        bool
 }
 
 // Parts are the bytes of an entry's key: Key is what its serializer wrote.
@@ -193,133 +173,4 @@ func (t *Types) splitTimer(e Entry) Parts {
 		}
 	}
 	return Parts{Key: b[8 : 8+n], Namespace: b[8+n:]}
-}
-
-// Decode decodes an entry within limits for each of its parts. An entry that was
-// cut is Opaque from there on.
-func (t *Types) Decode(e Entry, l serde.Limits) Fields {
-	var f Fields
-	if t.Queue {
-		t.decodeQueue(e, l, &f)
-		return f
-	}
-	p := t.Split(e)
-	f.Key = whole(t.Key, p.Key, l)
-	if p.Why != "" {
-		f.Key = opaque(p.Key, p.Why, l)
-	} else if t.Namespace != nil && t.Namespace.Kind != serde.VoidByte {
-		f.Namespace = whole(t.Namespace, p.Namespace, l)
-	}
-	if t.Map && t.Layout == Canonical && p.Why == "" {
-		f.MapKey = whole(t.UserKey, p.MapKey, l)
-	}
-	t.decodeValue(e, l, &f)
-	return f
-}
-
-func (t *Types) decodeValue(e Entry, l serde.Limits, f *Fields) {
-	b := e.Value
-	switch {
-	case int64(len(b)) < e.ValueLen:
-		f.Value = opaque(b, "a value of "+strconv.FormatInt(e.ValueLen, 10)+" bytes is too long to be decoded", l)
-		f.Value.N, f.Value.Cut = e.ValueLen, true
-		return
-	case t.Layout == Heap:
-		f.Value = whole(t.Stored, b, l)
-	case t.List:
-		f.Value = t.joined(b, l)
-	case t.Map && len(b) > 0 && b[0] == 1:
-		f.Value = serde.Value{Form: serde.Null}
-	case t.Map && len(b) > 0 && b[0] == 0:
-		f.Value = whole(t.Value, b[1:], l)
-	case t.Map:
-		f.Value = opaque(b, "a map entry without its null flag", l)
-	default:
-		f.Value = whole(t.Stored, b, l)
-	}
-	f.unwrap()
-}
-
-// unwrap takes TTL wrappers off the value, its elements or entries.
-func (f *Fields) unwrap() {
-	off := func(v *serde.Value) {
-		if v.Form == serde.TTLValue {
-			f.LastAccess, f.TTL = v.N, true
-			*v = v.Items[0]
-		}
-	}
-	off(&f.Value)
-	if f.Value.Form == serde.Sequence || f.Value.Form == serde.Pairs {
-		for i := range f.Value.Items {
-			off(&f.Value.Items[i])
-		}
-	}
-}
-
-// joined reads the elements of a list, which have a ',' between them.
-func (t *Types) joined(b []byte, l serde.Limits) serde.Value {
-	v := serde.Value{Form: serde.Sequence}
-	for rest := b; ; v.N++ {
-		var n int
-		var err error
-		if v.Cut = v.Cut || len(v.Items) >= l.Values; v.Cut {
-			n, err = serde.Skip(t.Value, rest)
-		} else {
-			var e serde.Value
-			e, n, err = serde.DecodeWithin(t.Value, rest, l)
-			v.Items = append(v.Items, e)
-		}
-		if err != nil && v.N == 0 {
-			// The only element may be one whose end is that of the value.
-			return serde.Value{Form: serde.Sequence, N: 1, Items: []serde.Value{whole(t.Value, b, l)}}
-		}
-		if err != nil {
-			return opaque(b, err.Error(), l)
-		}
-		if rest = rest[n:]; len(rest) == 0 {
-			v.N++
-			return v
-		}
-		if rest[0] != ',' {
-			return opaque(b, "no ',' behind element "+strconv.FormatInt(v.N, 10), l)
-		}
-		rest = rest[1:]
-	}
-}
-
-func (t *Types) decodeQueue(e Entry, l serde.Limits, f *Fields) {
-	b := e.Key
-	if t.Layout == Canonical {
-		b = b[min(t.prefix, len(b)):]
-	}
-	if int64(len(e.Key)) < e.KeyLen {
-		f.Value = opaque(b, "too long to be decoded", l)
-		return
-	}
-	v := whole(t.Stored, b, l)
-	if v.Form != serde.TimerMark || len(v.Items) != 2 {
-		f.Value = v
-		return
-	}
-	f.Key, f.Value = v.Items[0], serde.Value{Form: serde.Millis, N: v.N}
-	if t.Stored.Nested[1] == nil || t.Stored.Nested[1].Kind != serde.VoidByte {
-		f.Namespace = v.Items[1]
-	}
-}
-
-// whole decodes b as one value that fills it.
-func whole(t *serde.Snapshot, b []byte, l serde.Limits) serde.Value {
-	v, left, err := serde.DecodeAll(t, b, l)
-	switch {
-	case err != nil && v.Form == serde.Missing:
-		return opaque(b, err.Error(), l)
-	case left > 0:
-		return opaque(b, strconv.Itoa(left)+" bytes are left behind the value", l)
-	}
-	return v
-}
-
-func opaque(b []byte, why string, l serde.Limits) serde.Value {
-	n := min(len(b), max(l.Bytes, 0))
-	return serde.Value{Form: serde.Opaque, Text: string(b[:n]), N: int64(len(b)), Cut: n < len(b), Why: decoder.Text(why)}
 }
