@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 
 	"chkscope/decoder"
 	"chkscope/decoder/connector"
@@ -33,6 +32,10 @@ type Entry struct {
 	// Connector is what a connector stored, where it is known as such; Value is then
 	// its value.
 	Connector *connector.Decoded
+	// Service is the timer service of a raw keyed timer, Processing tells that it is
+	// one of processing time.
+	Service    string
+	Processing bool
 }
 
 // entryWalk gives the entries of several nodes.
@@ -119,7 +122,7 @@ func (w *entryWalk) plan(nodes []Node) []entryJob {
 			keyedAt[at] = list
 			jobs = append(jobs, entryJob{max(streamLen(&h.Groups.Stream), 0), func() error { return w.keyed(h, *list) }})
 		case KindRawKeyed:
-			if h := w.s.Meta.Operators[w.t.op[n]].Subtasks[w.t.sub[n]].State.RawKeyed; h != nil && h.Groups != nil && w.t.Whole(n) {
+			if h := w.s.Meta.Operators[w.t.op[n]].Subtasks[w.t.sub[n]].State.RawKeyed; h != nil && h.Groups != nil {
 				jobs = append(jobs, entryJob{max(streamLen(&h.Groups.Stream), 0), func() error { return w.rawTimers(h, n) }})
 			}
 		case KindCoordinator:
@@ -168,20 +171,21 @@ func (w *entryWalk) leaves(nodes []Node) []Node {
 // list gives the elements of a list or the entries of a broadcast map.
 func (w *entryWalk) list(cell Node) error {
 	d := newDecoders(w.limits)
-	at := w.place(cell)
 	return w.s.openValues(w.ctx, w.t, cell, func(v valueStream) error {
 		e := Entry{Cell: cell, Subtask: w.t.index[cell], Group: -1, Type: v.value}
 		_, err := v.each(w.ctx, 0, math.MaxInt64, func(raw rawValue) error {
-			x := v.decode(raw, d)
-			e.Index, e.MapKey, e.Value, e.Len, e.Connector = x.Index, x.Key, x.Value, x.Len, nil
-			if x.Err != nil && x.Value.Form == serde.Missing {
-				e.Value = serde.Value{Form: serde.Opaque, N: raw.len, Text: string(raw.value[:min(len(raw.value), max(w.limits.Bytes, 0))]), Why: decoder.Text(x.Err.Error())}
-			}
-			if c, ok, err := connector.Element(at, raw.value); ok && err == nil && raw.len == int64(len(raw.value)) {
-				e.Connector, e.Value = &c, c.Value
-			}
 			if w.progress != nil && raw.index&0xfff == 0 {
 				w.tell(raw.off)
+			}
+			e.Index, e.Len, e.Connector = raw.index, raw.len, nil
+			if c, ok, err := connector.Element(v.place, raw.value); ok && err == nil {
+				e.Connector, e.Value = &c, c.Value
+				return w.f(&e)
+			}
+			x := v.decode(raw, d)
+			e.MapKey, e.Value, e.Len = x.Key, x.Value, x.Len
+			if x.Err != nil && x.Value.Form == serde.Missing {
+				e.Value = w.undecoded(raw.value, raw.len, x.Err)
 			}
 			return w.f(&e)
 		})
@@ -189,15 +193,10 @@ func (w *entryWalk) list(cell Node) error {
 	})
 }
 
-// place tells a connector's decoder where an element stands.
-func (w *entryWalk) place(cell Node) connector.Place {
-	op := int(w.t.op[cell])
-	o := &w.s.Meta.Operators[op]
-	return connector.Place{State: w.t.Name(cell), Coordinator: o.Coordinator != nil, Has: func(name string) bool {
-		return slices.ContainsFunc(o.Subtasks, func(s metadata.Subtask) bool {
-			return s.State != nil && s.State.ManagedOperator != nil && stateOf(s.State.ManagedOperator, name) != nil
-		})
-	}}
+// undecoded is bytes, of n in all, that could not be decoded.
+func (w *entryWalk) undecoded(b []byte, n int64, err error) serde.Value {
+	head := b[:min(len(b), max(w.limits.Bytes, 0))]
+	return serde.Value{Form: serde.Opaque, N: n, Text: string(head), Cut: int64(len(head)) < n, Why: decoder.Text(err.Error())}
 }
 
 // keyed gives the entries of a stream that belong to the cells.
@@ -273,9 +272,13 @@ func (w *entryWalk) rawTimers(h *metadata.KeyedHandle, cell Node) error {
 	defer closer.Close()
 	e := Entry{Cell: cell, Subtask: w.t.index[cell], Index: -1}
 	_, err = keyed.EachRawTimer(in, w.s.Meta.In, h.Groups, func(t keyed.Timer) error {
+		if !w.t.Whole(cell) && t.Service.Name != w.t.Name(cell) {
+			return nil
+		}
 		if e.Index++; e.Index&0xfff == 0 && w.ctx.Err() != nil {
 			return w.ctx.Err()
 		}
+		e.Service, e.Processing = t.Service.Name, t.Processing
 		e.Group, e.Namespace = t.Group, serde.Value{}
 		e.Key, _, _ = serde.DecodeAll(t.Service.Key, t.Key, w.limits)
 		if t.Service.Namespace == nil || t.Service.Namespace.Kind != serde.VoidByte {
@@ -306,7 +309,96 @@ func (w *entryWalk) coordinator(n Node) error {
 	if c, err := connector.DecodeCoordinator(b); err == nil {
 		e.Connector, e.Value = &c, c.Value
 	} else {
-		e.Value = serde.Value{Form: serde.Opaque, N: int64(len(b)), Text: string(b[:min(len(b), max(w.limits.Bytes, 0))]), Why: decoder.Text(err.Error())}
+		e.Value = w.undecoded(b, int64(len(b)), err)
 	}
 	return w.f(&e)
+}
+
+// EntryFields are the fields of an entry for a condition (where.Fields).
+type EntryFields struct {
+	*Entry
+	State string // name of its state, as in the file
+	// TTL is how long the state lives, 0 where that is not known: no snapshot
+	// records it. Now is when that is asked, milliseconds since 1970.
+	TTL, Now int64
+}
+
+// Expires is when the entry expires, in milliseconds since 1970; false where it
+// has no TTL or the length of it is not known.
+func (f EntryFields) Expires() (int64, bool) { return f.LastAccess + f.TTL, f.Entry.TTL && f.TTL > 0 }
+
+// Field is where.Fields.
+func (f EntryFields) Field(name string) serde.Value {
+	number := func(n int64, ok bool) serde.Value {
+		if !ok {
+			return serde.Value{}
+		}
+		return serde.Value{Form: serde.Integer, N: n}
+	}
+	switch name {
+	case "key":
+		if f.Group < 0 && f.Key.Form == serde.Missing { // of a broadcast map
+			return f.MapKey
+		}
+		return f.Key
+	case "namespace":
+		return f.Namespace
+	case "map_key":
+		return f.MapKey
+	case "value":
+		return f.Value
+	case "key_group":
+		return number(int64(f.Group), f.Group >= 0)
+	case "subtask":
+		return number(int64(f.Subtask), f.Subtask >= 0)
+	case "entry":
+		return number(f.Index, true)
+	case "bytes":
+		return number(f.Len, f.Len >= 0)
+	case "state":
+		name := decoder.Text(orElse(f.State, f.Service))
+		return serde.Value{Form: serde.Text, Text: name, N: int64(len(name))}
+	case "last_access":
+		return number(f.LastAccess, f.Entry.TTL)
+	case "expires":
+		return number(f.Expires())
+	case "ttl_expired":
+		if at, ok := f.Expires(); ok {
+			return serde.Value{Form: serde.Bool, N: int64(btoi(at <= f.Now))}
+		}
+		return serde.Value{}
+	}
+	return f.kafka(name)
+}
+
+func orElse(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// kafka is a field of the Kafka partition that the entry is about.
+func (f EntryFields) kafka(name string) serde.Value {
+	if f.Connector == nil || len(f.Connector.Kafka) != 1 {
+		return serde.Value{}
+	}
+	switch p := &f.Connector.Kafka[0]; name {
+	case "topic":
+		return serde.Value{Form: serde.Text, Text: p.Topic, N: int64(len(p.Topic))}
+	case "partition":
+		return serde.Value{Form: serde.Integer, N: int64(p.Partition)}
+	case "offset":
+		if p.HasOffset {
+			return serde.Value{Form: serde.Integer, N: p.Offset}
+		}
+	}
+	return serde.Value{}
 }
