@@ -27,18 +27,31 @@ func corpus(t testing.TB) string {
 	return dir
 }
 
-// allMetadata gives the directories of every uncompressed `_metadata`.
+// allMetadata gives the directories of every uncompressed `_metadata`: those of
+// the fixtures in the repository, and the corpus where it is there.
 func allMetadata(t testing.TB) []string {
 	t.Helper()
-	var out []string
-	err := filepath.WalkDir(corpus(t), func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == MetadataName {
-			out = append(out, filepath.Dir(p))
+	roots := []string{"../conformance/testdata"}
+	if dir, err := filepath.Abs("../../shared/corpus"); err == nil {
+		if _, err := os.Stat(dir); err == nil {
+			roots = append(roots, dir)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	var out []string
+	for _, root := range roots {
+		root, err := filepath.Abs(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+			if err == nil && d.Name() == MetadataName {
+				out = append(out, filepath.Dir(p))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return out
 }

@@ -95,3 +95,17 @@ func compareCounts(t *testing.T, dir, facts string) (compared int) {
 	}
 	return compared
 }
+
+// TestCountFixtures is the same on the fixtures of the repository.
+func TestCountFixtures(t *testing.T) {
+	for _, name := range []string{"v3-canonical-savepoint", "v4-canonical-savepoint"} {
+		dir := filepath.Join("..", "conformance", "testdata", name)
+		abs, err := filepath.Abs(filepath.Join(dir, "savepoint-canonical"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := compareCounts(t, abs, filepath.Join(dir, "facts.txt")); n < 10 {
+			t.Errorf("%s: only %d counts were compared", name, n)
+		}
+	}
+}

@@ -43,7 +43,7 @@ func TestElementValues(t *testing.T) {
 		s.Close()
 	}
 	t.Logf("%d entries of %d cells, %d not decoded", entries, cells, opaque)
-	if entries < 20000 || opaque != 0 {
+	if opaque != 0 || len(allMetadata(t)) > 100 && entries < 20000 {
 		t.Error("fewer than there were")
 	}
 }

@@ -195,3 +195,22 @@ func TestBrokenCompression(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 }
+
+// TestIncidentFixtures: the incident that is in the repository, made with real
+// Flink and Kafka: three restores at parallelism 4.
+func TestIncidentFixtures(t *testing.T) {
+	for gen, entries := range map[string]int64{"gen-1": 48, "gen-2": 192, "gen-3": 768, "gen-3-files": 768} {
+		dir, err := filepath.Abs(filepath.Join("..", "..", "conformance", "testdata", "incident", gen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := find(t, dir, model.Options{FrameSize: 4000})
+		f := only(t, list, "union-multiplied")
+		if f.Certainty != Proved || f.Severity != Critical || f.Evidence.Get("entries") != entries || f.Evidence.Get("distinct") != int64(12) {
+			t.Errorf("%s: %v %v %v", gen, f.Severity, f.Certainty, f.Evidence)
+		}
+		if d := only(t, list, "legacy-state"); d.Selector() != f.Selector() {
+			t.Errorf("%s: %s", gen, d.Selector())
+		}
+	}
+}
