@@ -36,6 +36,12 @@ func Element(p Place, data []byte) (d Decoded, ok bool, err error) {
 		d, err = writerState(data)
 	case "streaming_committer_raw_states":
 		d, err = committerState(data)
+	case "bucket-states":
+		d, err = bucketElement(data)
+	case "remaining_compact_commit_raw_state":
+		d, err = compactCommittable(data)
+	case "remaining_requests_raw_state":
+		d, err = compactRequests(data)
 	default:
 		return Decoded{}, false, nil
 	}

@@ -64,7 +64,12 @@ func TestUnknownStaysOpaque(t *testing.T) {
 }
 
 func FuzzElement(f *testing.F) {
-	for _, name := range []string{"topic-partition-offset-states", "next-transactional-id-hint", "SourceReaderState", "writer_raw_states", "streaming_committer_raw_states", "coordinator"} {
+	for _, name := range []string{"topic-partition-offset-states", "next-transactional-id-hint", "SourceReaderState", "writer_raw_states", "streaming_committer_raw_states", "coordinator",
+		"bucket-states", "remaining_compact_commit_raw_state", "remaining_requests_raw_state"} {
+		for _, seed := range fileSeeds {
+			f.Add(name, seed)
+		}
+
 		f.Add(name, unhex(f, consumerElement))
 		f.Add(name, unhex(f, "0000002A 00000000 00000022 000C 6F72646572732D746F706963 00000003 000000000000004C 8000000000000000"))
 		f.Add(name, unhex(f, "00000001 00000002 0000000F 00000001 0001 61 00000000 00000001"))

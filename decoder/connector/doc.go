@@ -37,5 +37,12 @@
 // of checkpoints, each i64 checkpoint, a versioned list of subtasks, each a
 // versioned list of requests and counters.
 //
+// FileSource: enumerator and split are described at fileCoordinator and
+// fileSplit. FileSink and StreamingFileSink: buckets, in writer_raw_states and
+// bucket-states, are versioned in a byte array: u32 magic 0x1E764B79, a versioned
+// bucket id, utf path, i64 time of creation (Long.MAX_VALUE: no file is open),
+// bool and, if set, a versioned file in progress; v1 and v2 have pending files
+// behind it. Committables and compaction are described in filesink.go.
+//
 // NumberSequenceSource: split v1 utf id, i64 from, i64 to.
 package connector

@@ -28,6 +28,7 @@ var kinds = []struct {
 	{"KafkaSource split", regexp.MustCompile(`^split v0 KafkaPartitionSplit\{tp=(.*)-(\d+), startingOffset=(-?\d+),`)},
 	{"FileSource split", regexp.MustCompile(`^split v1 FileSourceSplit\{id=(\d+), filePath=(.*), offset=(\d+), length=(\d+), .*recordsAfterOffset=(\d+)\}\}$`)},
 	{"KafkaSink writer", regexp.MustCompile(`^writer v[12] KafkaWriterState\{transactionalIdPrefix=([^,}]*)`)},
+	{"FileSink writer", regexp.MustCompile(`^writer v3 FileWriterBucketState\{bucketId=(.*), bucketPath=(.*), inProgressFileCreationTime=(\d+), inProgressFileRecoverable=(?:null|.*LocalRecoverable\{targetFile=(.*), tempFile=(.*), offset=(\d+)\}, targetPath=(.*)\}), pendingFileRecoverablesPerCheckpoint=\{\}\}$`)},
 	{"KafkaSink committable", regexp.MustCompile(`^committer v2 .*KafkaCommittable\{producerId=(\d+), epoch=(\d+), transactionalId=([^,]*),`)},
 }
 
@@ -52,21 +53,31 @@ func TestFacts(t *testing.T) {
 			equal[kind] += n
 		}
 	}
+	names := []string{"FileSink pending", "FileSink clean up", "FileSource pending", "FileSource path"}
 	for _, k := range kinds {
-		t.Logf("%s: %d values equal", k.name, equal[k.name])
-		if equal[k.name] == 0 {
-			t.Errorf("%s: none was compared", k.name)
+		names = append(names, k.name)
+	}
+	for _, name := range names {
+		t.Logf("%s: %d values equal", name, equal[name])
+		if equal[name] == 0 {
+			t.Errorf("%s: none was compared", name)
 		}
 	}
 }
 
 func readFacts(t *testing.T, file string) map[string]int {
+	out := map[string]int{}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fileSinkFacts(string(raw), out)
+	fileSourceFacts(string(raw), out)
 	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	out := map[string]int{}
 	sc := bufio.NewScanner(f)
 	sc.Buffer(nil, 16<<20)
 	for sc.Scan() {
@@ -106,7 +117,7 @@ func decodeAll(t *testing.T, s *realfiles.Snapshot, got map[string]int) {
 			}
 		}
 		if c := s.Operators[op].Coordinator; c != nil {
-			coordinatorIdentity(t, s, c)
+			coordinatorIdentity(t, s, c, got)
 		}
 	}
 }
@@ -121,6 +132,7 @@ func decodeState(t *testing.T, s *realfiles.Snapshot, stream *opstate.Stream, st
 		if line := lineOf(d); ok && line != "" {
 			got[line]++
 		}
+		countFiles(d, got)
 		return nil
 	})
 	if err != nil {
@@ -138,6 +150,14 @@ func lineOf(d Decoded) string {
 			v.Field("reader_position").Field("records_after_offset").N)
 	case "KafkaSink writer":
 		return fmt.Sprintf("%s: %s", d.Connector, v.Field("transactional_id_prefix").Text)
+	case "FileSink writer":
+		created := fmt.Sprint(v.Field("open_since").N)
+		f := v.Field("in_progress").Field("recoverable")
+		if v.Field("in_progress").Form == serde.Null {
+			return fmt.Sprintf("%s: %s %s 9223372036854775807    ", d.Connector, v.Field("bucket").Text, v.Field("path").Text)
+		}
+		return fmt.Sprintf("%s: %s %s %s %s %s %d %s", d.Connector, v.Field("bucket").Text, v.Field("path").Text, created,
+			f.Field("target").Text, f.Field("temporary").Text, f.Field("offset").N, v.Field("in_progress").Field("path").Text)
 	case "sink committer":
 		c := first(first(first(v, "checkpoints"), "subtasks"), "requests").Field("committable")
 		if c.Field("producer_id").N != 0 {
@@ -157,10 +177,13 @@ func first(v serde.Value, list string) serde.Value {
 
 // coordinatorIdentity: coordinator state is written back as it was read, down
 // to the Kafka enumerator.
-func coordinatorIdentity(t *testing.T, s *realfiles.Snapshot, h *metadata.StreamHandle) {
+func coordinatorIdentity(t *testing.T, s *realfiles.Snapshot, h *metadata.StreamHandle, got map[string]int) {
 	data, err := h.Data.Read(s.In, 64<<20)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if d, err := DecodeCoordinator(data); err == nil {
+		countFiles(d, got)
 	}
 	c, err := ParseCoordinator(data)
 	if err != nil {

@@ -1,6 +1,9 @@
 package connector
 
 import (
+	"fmt"
+
+	"chkscope/decoder"
 	"chkscope/decoder/serde"
 )
 
@@ -68,4 +71,37 @@ func (r *reader) flinkString() (s string, ok bool) {
 		units = append(units, rune(r.varint()))
 	}
 	return string(units), true
+}
+
+const pendingSplitsMagic = 0xDEADBEEF
+
+// fileCoordinator is PendingSplitsCheckpointSerializer, version 1. All numbers
+// are little-endian: u32 magic, i32 split version, i32 n, i32 m, n x (i32
+// length, split), m x (i32 length, UTF-8 path that was already enumerated).
+func fileCoordinator(c *Coordinator) (Decoded, error) {
+	r := &reader{buf: c.Enumerator}
+	if magic := uint32(r.i32le()); c.EnumeratorVersion != 1 || magic != pendingSplitsMagic {
+		return Decoded{}, errLayout
+	}
+	splitVersion, splits, paths := r.i32le(), r.i32le(), r.i32le()
+	if splits < 0 || paths < 0 || int64(splits)+int64(paths) > int64(r.left())/4 {
+		return Decoded{}, fmt.Errorf("%w: %d splits and %d paths cannot fit", errLayout, splits, paths)
+	}
+	var pending, processed []serde.Value
+	for i := int32(0); i < splits && r.err == nil; i++ {
+		pending = append(pending, pendingSplit(splitVersion, r.take(int(r.i32le()))))
+	}
+	for i := int32(0); i < paths && r.err == nil; i++ {
+		processed = append(processed, value(decoder.Text(string(r.take(int(r.i32le()))))))
+	}
+	return Decoded{Connector: "FileSource enumerator", Value: fields("PendingSplitsCheckpoint", "pending", pending, "processed_paths", processed)}, r.done()
+}
+
+func pendingSplit(version int32, data []byte) serde.Value {
+	if version == 1 {
+		if v, err := fileSplit(data); err == nil {
+			return v
+		}
+	}
+	return unknown(data, "the layout of this source's splits is not known")
 }

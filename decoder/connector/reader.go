@@ -64,6 +64,14 @@ func (r *reader) i32() int32 {
 	return 0
 }
 
+// i32le is a little-endian number.
+func (r *reader) i32le() int32 {
+	if p := r.take(4); p != nil {
+		return int32(binary.LittleEndian.Uint32(p))
+	}
+	return 0
+}
+
 func (r *reader) i64() int64 {
 	if p := r.take(8); p != nil {
 		return int64(binary.BigEndian.Uint64(p))

@@ -6,8 +6,8 @@ import (
 	"chkscope/decoder/serde"
 )
 
-// writerState is an element of writer_raw_states. KafkaSink's is told from
-// others by its layout.
+// writerState is an element of writer_raw_states. KafkaSink's and FileSink's are
+// told from others by their layout.
 func writerState(data []byte) (Decoded, error) {
 	body, err := byteArray(data)
 	if err != nil {
@@ -20,6 +20,9 @@ func writerState(data []byte) (Decoded, error) {
 	}
 	if v, err := kafkaWriterState(version, state); err == nil {
 		return Decoded{Connector: "KafkaSink writer", Version: version, Value: v}, nil
+	}
+	if v, err := bucketState(version, state); err == nil {
+		return Decoded{Connector: "FileSink writer", Version: version, Value: v}, nil
 	}
 	return Decoded{Connector: "sink writer", Version: version,
 		Value: fields("", "version", version, "state", unknown(state, "the layout of this sink's writer state is not known"))}, nil
@@ -90,7 +93,7 @@ func committerV1(r *reader) (serde.Value, error) {
 	return fields("", "committables", list), r.done()
 }
 
-// committable is KafkaSink's where it has that layout.
+// committable is KafkaSink's or FileSink's where it has that layout.
 func committable(version int32, data []byte) serde.Value {
 	r := &reader{buf: data}
 	if version == 1 {
@@ -98,6 +101,9 @@ func committable(version int32, data []byte) serde.Value {
 		if r.done() == nil && id != "" {
 			return fields("KafkaCommittable", "producer_id", producer, "epoch", epoch, "transactional_id", id)
 		}
+	}
+	if v, err := fileCommittable(version, data); err == nil {
+		return v
 	}
 	return fields("", "version", version, "committable", unknown(data, "the layout of this sink's committables is not known"))
 }

@@ -48,7 +48,7 @@ func DecodeCoordinator(data []byte) (Decoded, error) {
 		return Decoded{}, err
 	}
 	d := Decoded{Connector: "source coordinator", Version: c.EnumeratorVersion, Experimental: c.Version == 0}
-	for _, try := range []func(*Coordinator) (Decoded, error){kafkaCoordinator, sequenceCoordinator} {
+	for _, try := range []func(*Coordinator) (Decoded, error){fileCoordinator, kafkaCoordinator, sequenceCoordinator} {
 		if got, err := try(c); err == nil {
 			got.Version, got.Experimental = c.EnumeratorVersion, d.Experimental
 			return got, nil
