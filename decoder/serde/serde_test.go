@@ -281,7 +281,7 @@ func TestManyUnknown(t *testing.T) {
 	if r.Err() != nil || len(got) != n || !got[n-1].Opaque {
 		t.Errorf("%d records, %v", len(got), r.Err())
 	}
-	if took := time.Since(begin); took > 10*time.Second {
+	if took := time.Since(begin); took > time.Minute {
 		t.Errorf("took %v", took)
 	}
 }
