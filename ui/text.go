@@ -100,6 +100,10 @@ func wrap(s string, w int) []string {
 				}
 				head := ansi.TruncateWc(word, room, "")
 				if head == "" { // not even one wide character fits
+					if line != "" {
+						line, indent = "", ""
+						continue
+					}
 					head = word
 				}
 				lines = append(lines, line+head)
