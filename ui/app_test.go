@@ -226,6 +226,39 @@ func TestFindings(t *testing.T) {
 	x.mustShow("lens:")
 }
 
+func TestEntries(t *testing.T) {
+	x := openIncident(t, 100, 24)
+	x.press("right right right j")
+	x.mustShow(`{topic="orders", partition=6, last_read=139}`, "FlinkKafkaConsumer", "23 bytes at")
+	x.press("i")
+	x.mustShow("entry 0", "57 01 85 99 98 ff")
+
+	// Entries of a broadcast map, and of keyed state once it is counted.
+	st := &memStore{files: map[string][]byte{}}
+	st.load(t, "../conformance/testdata/v4-canonical-savepoint", "file:/flink/savepoint")
+	dir := ""
+	for name := range st.files {
+		if strings.HasSuffix(name, "/_metadata") {
+			dir = strings.TrimSuffix(name, "/_metadata")
+		}
+	}
+	x = newTester(t, st, dir, 100, 24)
+	x.press("/")
+	x.typeIn("broadcast")
+	x.press("enter right right right j")
+	x.mustShow("rule-4 = {")
+	x.press("esc /")
+	x.typeIn("per-product")
+	x.press("enter right right right")
+	x.mustShow("its entries are not counted yet: c counts them")
+	x.press("c")
+	x.mustShow("counted ")
+	x.press("right right")
+	x.mustShow("key group", "3 / product-3 = 20")
+	x.press("space")
+	x.mustShow("entries of keyed state are here to be looked at")
+}
+
 func TestCopy(t *testing.T) {
 	x := openIncident(t, 80, 24)
 	x.press("y")

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -160,7 +159,7 @@ func (a *App) summary(r row) string {
 func sizesText(z model.Sizes) []string {
 	var parts []string
 	add := func(what string, n int64) {
-		if n != 0 {
+		if n > 0 {
 			parts = append(parts, what+" "+model.FormatSize(n))
 		}
 	}
@@ -175,19 +174,6 @@ func sizesText(z model.Sizes) []string {
 		parts = append(parts, plural(z.UnknownFiles, "file")+" of unknown length")
 	}
 	return parts
-}
-
-func (a *App) elementSummary(r row) string {
-	s := fmt.Sprintf("entry %s of %s", model.FormatCount(r.elem), a.names.full(r.node))
-	e, err, ok := a.pages.get(a.names.tree, r.node, r.elem)
-	switch {
-	case err != nil:
-		return s + ": cannot be read: " + clean(err.Error())
-	case !ok:
-		return s
-	}
-	s += fmt.Sprintf(" %s at %s of its stream, %s bytes", a.theme.sep, model.FormatCount(e.Off), model.FormatCount(e.Len))
-	return s + " " + a.theme.sep + " " + hex.EncodeToString(e.Head)
 }
 
 // allDetails is everything known about a row, for the pane at the right and the
@@ -241,7 +227,7 @@ func (a *App) evidence(f *finding.Finding, w int) []string {
 	}
 	var parts []string
 	for _, kv := range f.Evidence {
-		parts = append(parts, clean(kv.Key)+" "+clean(valueText(kv.Value)))
+		parts = append(parts, clean(kv.Key)+" "+clean(evidenceText(kv.Value)))
 	}
 	lines := wrap(strings.Join(parts, ", "), w-3)
 	for i := range lines {
@@ -250,8 +236,8 @@ func (a *App) evidence(f *finding.Finding, w int) []string {
 	return lines
 }
 
-// valueText prints one piece of evidence.
-func valueText(v any) string {
+// evidenceText prints one piece of evidence.
+func evidenceText(v any) string {
 	switch v := v.(type) {
 	case int64:
 		return model.FormatCount(v)
@@ -267,38 +253,6 @@ func valueText(v any) string {
 		return strings.Join(v, ", ")
 	}
 	return fmt.Sprint(v)
-}
-
-func (a *App) elementDetails(r row, w int) []string {
-	e, err, ok := a.pages.get(a.names.tree, r.node, r.elem)
-	lines := []string{"entry " + model.FormatCount(r.elem)}
-	switch {
-	case err != nil:
-		return append(lines, wrap("cannot be read: "+clean(err.Error()), w)...)
-	case !ok:
-		return append(lines, "being read"+a.theme.more)
-	}
-	lines = append(lines, fmt.Sprintf("offset %s, %s bytes", model.FormatCount(e.Off), model.FormatCount(e.Len)))
-	per := 16
-	if w < 16*3+18 {
-		per = 8
-	}
-	for i := 0; i < len(e.Head); i += per {
-		part := e.Head[i:min(len(e.Head), i+per)]
-		lines = append(lines, padRight(spacedHex(part), per*3)+" "+printableBytes(part))
-	}
-	if e.Len > int64(len(e.Head)) {
-		lines = append(lines, fmt.Sprintf("%s the first %d bytes of %s", a.theme.more, len(e.Head), model.FormatCount(e.Len)))
-	}
-	return lines
-}
-
-func spacedHex(p []byte) string {
-	var b strings.Builder
-	for _, c := range p {
-		fmt.Fprintf(&b, "%02x ", c)
-	}
-	return b.String()
 }
 
 // sidePane is the details at the right.

@@ -82,8 +82,9 @@ type rowText struct {
 	count  string // of entries, or the operator's id
 	word   string
 	flag   string
-	// element: of a list, not a node.
+	// element: of a list, not a node; index is its number in it.
 	element bool
+	index   string
 }
 
 func (a *App) rowText(r row) rowText {
@@ -145,39 +146,26 @@ func (a *App) infoText(n model.Node) (count, word string) {
 
 func (a *App) elementText(r row) rowText {
 	v := &a.tree
-	x := rowText{element: true, weight: model.Unknown, parent: model.None, whole: v.shown.weight(r.node), depth: v.depth(r.node) + 1, mark: a.marks.of(a.names, r), fold: a.theme.leaf}
-	digits := len(model.FormatCount(a.names.elements(r.node) - 1))
-	x.name = padLeft(model.FormatCount(r.elem), digits)
-	if v.shown.lens == model.LensMetadata {
+	x := rowText{element: true, weight: model.Unknown, parent: model.None, whole: v.shown.weight(r.node), depth: v.depth(r.node), mark: a.marks.of(a.names, r)}
+	x.index = padLeft(model.FormatCount(r.elem), len(model.FormatCount(a.names.elements(r.node)-1)))
+	if v.shown.lens == model.LensMetadata && a.names.entryKind(r.node) == listEntries {
 		x.weight = 8 // its offset
 	}
 	e, err, ok := a.pages.get(a.names.tree, r.node, r.elem)
 	switch {
 	case err != nil:
-		x.name += "  cannot be read"
+		x.name = "cannot be read"
 	case !ok:
-		x.name += "  " + a.theme.more
+		x.name = a.theme.more
 	default:
 		if v.shown.lens == model.LensState {
-			x.weight = e.Len
-		} else if e.Len >= 0 {
-			x.count = short(e.Len) + " B"
+			x.weight = e.len
+		} else if e.len >= 0 {
+			x.count = short(e.len) + " B"
 		}
-		x.name += "  " + printableBytes(e.Head)
+		x.name = e.line()
 	}
 	return x
-}
-
-// printableBytes shows bytes as text, one cell a byte.
-func printableBytes(p []byte) string {
-	var b strings.Builder
-	for _, c := range p {
-		if c < 0x20 || c >= 0x7f {
-			c = '.'
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
 }
 
 // rowLine draws row i in w cells.
@@ -193,30 +181,56 @@ func (a *App) rowLine(i int64, w int, c columns) string {
 	if c.percent {
 		put(" " + padLeft(percent(x.weight, x.whole), 6))
 	}
-	if c.bar > 0 {
-		put(" ")
-		b.WriteString(a.bar(x, c.bar))
-		used += c.bar + 2
+	if c.bar > 0 && x.element { // its number stands where others have a bar
+		put(" " + padLeft(x.index, c.bar+2))
+	} else if c.bar > 0 {
+		b.WriteString(" " + a.bar(x, c.bar))
+		used += c.bar + 3
 	}
 	put(" ")
 	b.WriteString(th.markSign(x.mark))
 	used++
 	put(" ")
-
-	name := spaces(2*x.depth) + x.fold + " "
-	put(name)
-	room := w - used - 3 // flags
-	info := a.fitInfo(&x, c, room)
-	name = cut(x.name, room-width(info), th.more)
-	nameW := width(name)
-	if i == v.cursor && a.top() == nil {
-		name = th.cursor.Render(name)
+	if x.element {
+		b.WriteString(a.elementName(i, &x, c, w-used))
+	} else {
+		b.WriteString(a.nodeName(i, &x, c, w-used))
 	}
-	b.WriteString(name)
-	b.WriteString(spaces(room - nameW - width(info)))
-	b.WriteString(info)
-	b.WriteString(" " + spaces(2-width(x.flag)) + th.flag(x.flag))
 	return b.String()
+}
+
+// nodeName is the part of a node's row from its name on, in room cells.
+func (a *App) nodeName(i int64, x *rowText, c columns, room int) string {
+	th := &a.theme
+	fold := spaces(2*x.depth) + x.fold + " "
+	room -= width(fold) + 3 // flags
+	info := a.fitInfo(x, c, room)
+	name := cut(x.name, room-width(info), th.more)
+	gap := spaces(room - width(name) - width(info))
+	return fold + a.underCursor(i, name) + gap + info + " " + spaces(2-width(x.flag)) + th.flag(x.flag)
+}
+
+// elementName is the part of an element's row from its value on. It has the room
+// of everything that an element has not.
+func (a *App) elementName(i int64, x *rowText, c columns, room int) string {
+	head, tail := spaces(2*x.depth), ""
+	if c.bar == 0 {
+		head += x.index + " "
+	}
+	if c.info && x.count != "" {
+		tail = "  " + padLeft(x.count, 8)
+	}
+	room -= width(head) + width(tail)
+	name := cut(x.name, room, a.theme.more)
+	return head + a.underCursor(i, name) + spaces(room-width(name)) + tail
+}
+
+// underCursor marks the name of the row under the cursor.
+func (a *App) underCursor(i int64, name string) string {
+	if i == a.tree.cursor && a.top() == nil {
+		return a.theme.cursor.Render(name)
+	}
+	return name
 }
 
 // rowSign is the first cell of a row: the cursor, or a range.
@@ -248,9 +262,6 @@ func (a *App) fitInfo(x *rowText, c columns, room int) string {
 		return ""
 	}
 	name := width(x.name)
-	if x.element {
-		name = 0 // bytes may be cut
-	}
 	full := "  " + padLeft(x.count, 8) + " " + padRight(x.word, 6)
 	tight := "  " + x.count
 	if x.word != "" {

@@ -133,16 +133,6 @@ func (s *names) full(n model.Node) string {
 // operatorText is what a filter looks at in an operator's row.
 func (s *names) operatorText(n model.Node) string { return s.ops[s.tree.Operator(n)].search }
 
-// elements is the number of list elements that a cell can show, 0 where it has
-// none of its own.
-func (s *names) elements(n model.Node) int64 {
-	t := s.tree
-	if t.Class(n) != model.ClassCell || t.Kind(n) != model.KindOperator && t.Kind(n) != model.KindRawOperator {
-		return 0
-	}
-	return max(0, t.Entries(n))
-}
-
 // target is the identity of a row.
 func (s *names) target(r row) model.Target {
 	g := s.tree.Target(r.node, s.snap.Meta.Operators)
