@@ -94,7 +94,7 @@ a parent directory, whose newest complete checkpoint is opened.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError("%s: %v; type %q for what it takes", cmd.CommandPath(), err, cmd.CommandPath()+" --help")
 	})
-	root.AddCommand(p.demoCommand(), p.reportCommand(), p.lsCommand(), p.showCommand(), p.exportCommand(), p.pruneCommand(), p.copyCommand(), p.verifyCommand(), p.rulesCommand(), p.versionCommand())
+	root.AddCommand(p.demoCommand(), p.reportCommand(), p.lsCommand(), p.showCommand(), p.exportCommand(), p.pruneCommand(), p.copyCommand(), p.verifyCommand(), p.haCommand(), p.rulesCommand(), p.versionCommand())
 	return root
 }
 

@@ -24,6 +24,7 @@ var documents = []struct {
 	{"show", reflect.TypeFor[showDocument]()},
 	{"verify", reflect.TypeFor[verifyDocument]()},
 	{"prune", reflect.TypeFor[prune.Document]()},
+	{"ha", reflect.TypeFor[haDocument]()},
 	{"rules", reflect.TypeFor[rulesDocument]()},
 	{"version", reflect.TypeFor[versionDocument]()},
 }

@@ -61,11 +61,7 @@ func buildFromObject(ctx context.Context, object *model.Snapshot, req Request) (
 	if d := object.Damage(); d != nil {
 		return nil, fmt.Errorf("a damaged object is not pruned: %w", d)
 	}
-	uri := object.HA.MetadataHandle.Name
-	if object.HA.MetadataHandle.Type == metadata.TypeRelativeFile || uri == "" {
-		uri = store.Join(object.Dir, model.MetadataName)
-	}
-	s, t, err := openWhole(ctx, object, uri)
+	s, t, err := openWhole(ctx, object, failover.MetadataOf(object))
 	if err != nil {
 		return nil, refuse("object-without-metadata", "", fmt.Sprintf("the object is pruned together with its _metadata, which cannot be opened: %v (found elsewhere: --map FROM=TO)", err), "")
 	}
