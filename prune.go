@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,7 +22,8 @@ import (
 
 // pruneFlags are the flags of prune and copy.
 type pruneFlags struct {
-	drop, fix          []string
+	drop, fix []string
+	conditionFlags
 	object             string
 	to, copyKind       string
 	planFile, savePlan string
@@ -61,6 +63,8 @@ What is interrupted goes on when the same command is given again.`,
 	cmd.Flags().StringArrayVar(&f.drop, "drop", nil, "selector of what goes (repeatable)")
 	cmd.Flags().StringArrayVar(&f.fix, "fix", nil, "rule whose remedies go (repeatable)")
 	cmd.Flags().StringVar(&f.object, "ha", "", "completedCheckpoint object of this checkpoint, to be pruned with it")
+	cmd.Flags().StringVar(&f.where, "where", "", "of what --drop names only the entries for which this condition holds, e.g. 'key matches \"^test-\"'")
+	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the state lives (e.g. 24h), for conditions that ask; no snapshot records it")
 	cmd.Flags().StringVar(&f.planFile, "plan", "", "a saved plan instead of URI, --drop and --fix")
 	cmd.Flags().BoolVar(&f.acceptLoss, "accept-loss", false, "allow removals after which data is lost or read twice")
 	cmd.Flags().BoolVar(&f.keepHeaders, "keep-headers", false, "change no state file: a dropped name stays in headers, empty")
@@ -98,7 +102,12 @@ func (f *pruneFlags) registerCopy(flags *pflag.FlagSet) {
 
 // check refuses combinations that say two things at once.
 func (f *pruneFlags) check(args []string) error {
+	if _, err := f.condition(); err != nil {
+		return err
+	}
 	switch {
+	case f.where != "" && (f.planFile != "" || len(f.fix) > 0):
+		return usageError("--where is about the entries of what --drop names; type prune URI --drop SELECTOR --where CONDITION --to URI")
 	case f.planFile != "" && len(args)+len(f.drop)+len(f.fix) > 0:
 		return usageError("--plan names source and removals itself; type only --plan FILE --to URI")
 	case f.planFile != "" && (f.object != "" || f.copyKind != "" || f.acceptLoss || f.changelogOff || f.keepHeaders || f.verifyCopies):
@@ -193,6 +202,9 @@ func (p *program) makePlan(ctx context.Context, s *snapshot, saved *prune.Plan, 
 	req := prune.Request{
 		Copy: kind, Destination: to, ChangelogOff: f.changelogOff, AcceptLoss: f.acceptLoss,
 		KeepHeaders: f.keepHeaders, VerifyCopies: f.verifyCopies,
+	}
+	if f.where != "" {
+		req.Where, req.TTL, req.Now = f.where, f.ttl.Milliseconds(), time.Now().UnixMilli()
 	}
 	if f.object != "" {
 		if req.Object, err = store.FromArgument(f.object); err != nil {

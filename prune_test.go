@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,4 +111,29 @@ func TestPruneUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("prune", damaged, "--drop", "*", "--to", to, "--yes").wantCode(t, exitFailed)
+}
+
+// TestPruneWhere drops by condition, from the command line and by a saved plan.
+func TestPruneWhere(t *testing.T) {
+	dir, flags := fixture(t, "v4-canonical-savepoint")
+	base := t.TempDir()
+	to, plan := filepath.Join(base, "copy"), filepath.Join(base, "plan.json")
+	args := append([]string{"prune", dir, "--drop", "*/keyed/session-ttl", "--where", "ttl_expired and key < 3", "--ttl", "1s", "--to", to, "--yes"}, flags...)
+	run(append(args, "--dry-run", "--save-plan", plan)...).wantCode(t, exitOK)
+	r := run("prune", "--plan", plan, "--to", to, "--yes", flags[0], flags[1]).wantCode(t, exitOK)
+	if !strings.Contains(r.out, "ttl_expired and key < 3") {
+		t.Errorf("the condition is not told:\n%s", r.out)
+	}
+	before := exported(t, run(append([]string{"export", dir, "*/keyed/session-ttl"}, flags...)...).wantCode(t, exitOK))
+	after := exported(t, run("export", to, "*/keyed/session-ttl").wantCode(t, exitOK))
+	if len(after) == 0 || len(after) >= len(before) {
+		t.Errorf("%d of %d entries are left", len(after), len(before))
+	}
+	for _, m := range after {
+		if n, _ := m["key"].(json.Number).Int64(); n < 3 {
+			t.Errorf("%v is left", m)
+		}
+	}
+	run("prune", dir, "--fix", "dead-name", "--where", "key == 1", "--to", to).wantCode(t, exitUsage).wantErr(t, "--where is about")
+	run("prune", dir, "--drop", "*/keyed/session-ttl", "--where", "ttl_expired", "--to", to).wantCode(t, exitUsage).wantErr(t, "--ttl DURATION")
 }

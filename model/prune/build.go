@@ -53,13 +53,17 @@ func buildAlone(ctx context.Context, s *model.Snapshot, t *model.Tree, req Reque
 	if err := checkSource(s, req); err != nil {
 		return nil, err
 	}
-	r, err := compile(s.Meta, req.Targets)
+	condition, err := compileWhere(s, t, req)
+	if err != nil {
+		return nil, err
+	}
+	r, err := compileTargets(s.Meta, req.Targets, condition)
 	if err != nil {
 		return nil, err
 	}
 	p := &Plan{
 		Schema: PlanSchema, Source: s.URI, MetadataVersion: s.Meta.Version, SourceURI: s.Options.SourceURI, SourceBytes: s.Meta.In.Size(),
-		Destination: req.Destination, Drop: selectors(req.Targets), Asked: req.Copy, ChangelogOff: req.ChangelogOff,
+		Destination: req.Destination, Drop: selectors(req.Targets), Where: req.Where, TTL: req.TTL, Now: req.Now, Asked: req.Copy, ChangelogOff: req.ChangelogOff,
 		AcceptLoss: req.AcceptLoss, KeepHeaders: req.KeepHeaders, VerifyCopies: req.VerifyCopies, targets: req.Targets,
 		Removed: []Removed{}, Operators: []OperatorChange{}, Write: []PlannedFile{}, Unneeded: Unneeded{Files: []string{}}, Warnings: []string{}, Flink: []string{}, Losses: []string{},
 	}
@@ -69,6 +73,9 @@ func buildAlone(ctx context.Context, s *model.Snapshot, t *model.Tree, req Reque
 		w.layout.locate.flink = seen
 	}
 	p.work = w
+	if err := w.resolveWhere(ctx); err != nil {
+		return nil, err
+	}
 	if err := w.tie(ctx, p, req); err != nil {
 		return nil, err
 	}

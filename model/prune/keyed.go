@@ -61,7 +61,7 @@ func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHe
 		}
 		switch {
 		case len(hit) == 0:
-		case len(hit) == len(h.names) && h.all:
+		case len(hit) == len(h.names) && h.all && r.where == nil:
 			r.keyed[at] = true
 		case h.rule != "":
 			for _, n := range hit {
@@ -71,7 +71,7 @@ func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHe
 			bad.add("keep-headers", r.namedSelector(namedKey{op, hit[0]}), "a named keyed state goes only by rewriting its streams, which --keep-headers rules out", "")
 		default:
 			r.rewriteKeyed[at] = true
-			if h.try {
+			if h.try || r.where != nil {
 				tries = append(tries, at)
 			}
 		}
@@ -87,6 +87,9 @@ func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHe
 func (w *work) tryHeap(ctx context.Context, bad *refusals, op int, tries []place) error {
 	var why error
 	for _, cut := range []bool{false, true} {
+		if cut && w.removal.where != nil {
+			break
+		}
 		w.removal.cutNames[op] = cut
 		why = each(ctx, tries, func(ctx context.Context, at place) error {
 			_, err := w.rewriteKeyedTo(ctx, at, io.Discard)
@@ -100,6 +103,11 @@ func (w *work) tryHeap(ctx context.Context, bad *refusals, op int, tries []place
 		return ctx.Err()
 	}
 	if why == nil {
+		w.leaveUnchosen(tries)
+		return nil
+	}
+	if r := (*Refusal)(nil); errors.As(why, &r) {
+		bad.list = append(bad.list, r.Reasons...)
 		return nil
 	}
 	rule, sentence := "unreadable", fmt.Sprintf("its keyed state cannot be read: %v", why)
@@ -135,7 +143,7 @@ func (w *work) checkNamed(bad *refusals, op int, found map[string]bool) {
 			continue
 		}
 		for _, sub := range r.keyedSubs(op) {
-			if r.rewrites(op) && !subs[sub] {
+			if r.where == nil && r.rewrites(op) && !subs[sub] {
 				bad.add("keyed-in-part", r.namedSelector(k), "a named keyed state goes in all subtasks or in none", "")
 			}
 		}
@@ -264,8 +272,12 @@ func keyedNameRefusal(h *metadata.KeyedHandle) (rule, why string) {
 }
 
 // keyedEdit is what goes of a keyed stream.
-func (r *removal) keyedEdit(at place) keyed.Edit {
+func (w *work) keyedEdit(at place, s *keyed.Stream) keyed.Edit {
+	r := w.removal
 	names := slices.Sorted(maps.Keys(r.namedIn(at)))
+	if r.where != nil {
+		return w.chosenEntries(at, s, names)
+	}
 	if r.cutNames[at.op] {
 		return keyed.Edit{Cut: names}
 	}
@@ -284,7 +296,14 @@ func (w *work) rewriteKeyedTo(ctx context.Context, at place, to io.Writer) (*key
 	if err != nil {
 		return nil, err
 	}
-	return s.Rewrite(&cancelled{ctx, to}, w.removal.keyedEdit(at))
+	if err := w.wholeMaps(at, s); err != nil {
+		return nil, err
+	}
+	res, err := s.Rewrite(&cancelled{ctx, to}, w.keyedEdit(at, s))
+	if err == nil && w.removal.where != nil {
+		w.removal.where.removed(at, s, res)
+	}
+	return res, err
 }
 
 // rewriteKeyedStreams takes named states out of keyed streams.
@@ -313,7 +332,7 @@ func (w *work) rewriteKeyedStream(ctx context.Context, at place, src, out *metad
 		return res.Size, nil
 	}
 	if out.HandleID != "" {
-		out.HandleID = derivedID(out.HandleID, slices.Sorted(maps.Keys(w.removal.namedIn(at))))
+		out.HandleID = derivedID(out.HandleID, append(slices.Sorted(maps.Keys(w.removal.namedIn(at))), w.removal.where.key()...))
 	}
 	if p, isFile := w.layout.locate.part(inner); isFile {
 		job := &rewriteJob{part: p, name: w.layout.names.name(partName(p)), size: -1, write: write}

@@ -31,7 +31,10 @@ type Plan struct {
 	SourceSHA256 string `json:"source_sha256"`
 	Destination  string `json:"destination"`
 
-	Drop         []string `json:"drop"` // selectors as marked
+	Drop         []string `json:"drop"`  // selectors as marked
+	Where        string   `json:"where"` // "": all of what was marked
+	TTL          int64    `json:"ttl_ms"`
+	Now          int64    `json:"now_ms"`
 	Asked        CopyKind `json:"asked_copy"`
 	ChangelogOff bool     `json:"changelog_off"`
 	AcceptLoss   bool     `json:"accept_loss"`
@@ -132,7 +135,7 @@ const unneededListed = 1000
 // Request gives back what the plan was built from.
 func (p *Plan) Request() Request {
 	return Request{
-		Targets: p.targets, Copy: p.Asked, Destination: p.Destination, ChangelogOff: p.ChangelogOff,
+		Targets: p.targets, Where: p.Where, TTL: p.TTL, Now: p.Now, Copy: p.Asked, Destination: p.Destination, ChangelogOff: p.ChangelogOff,
 		AcceptLoss: p.AcceptLoss, KeepHeaders: p.KeepHeaders, VerifyCopies: p.VerifyCopies, Object: p.objectSource(),
 	}
 }
@@ -175,6 +178,9 @@ func (p *Plan) digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "chkscope plan %d\x00%s\x00%s\x00%s\x00%s\x00%v\x00%v\x00%s\x00", p.Schema, p.SourceSHA256, p.SourceURI,
 		p.Destination, p.Copy, p.ChangelogOff, p.KeepHeaders, strings.Join(drop, "\x00"))
+	if p.Where != "" {
+		fmt.Fprintf(h, "where\x00%s\x00%d\x00%d\x00", p.Where, p.TTL, p.Now)
+	}
 	for _, f := range p.Write {
 		fmt.Fprintf(h, "%s\x00%s\x00%d\x00%d\x00%s\x00", f.Name, f.From, f.Offset, f.Size, f.Action)
 	}

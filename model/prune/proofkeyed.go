@@ -43,7 +43,7 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 
 // sameStates compares two keyed streams state by state.
 func (c *cell) sameStates(what string, src, out *keyed.Stream) error {
-	e := c.p.r.keyedEdit(c.at)
+	e := c.p.app.work.keyedEdit(c.at, src)
 	dropped := map[string]bool{}
 	for _, n := range e.Drop {
 		dropped[n] = true
@@ -62,7 +62,15 @@ func (c *cell) sameStates(what string, src, out *keyed.Stream) error {
 	gone := c.p.r.namedIn(c.at)
 	for i := range src.Header.States {
 		name := src.Header.States[i].Name
+		if c.p.r.where != nil && gone[name] {
+			if states[i].Same && states[i].Gone == c.p.r.where.count(c.at, name) {
+				delete(gone, name) // its other entries are there
+			}
+		}
 		switch {
+		case c.p.r.where != nil && gone[name]:
+			c.p.wrong("%s %s differs", what, decoder.Text(name))
+			c.p.node(before)
 		case gone[name]:
 			c.p.gone(!states[i].Same, fmt.Sprintf("%s %s", what, decoder.Text(name)))
 		case !states[i].Same:

@@ -24,7 +24,8 @@ type removal struct {
 	rewriteKeyed map[place]bool            // keyed streams that lose names
 	cutNames     map[int]bool              // operators whose names are emptied, as they cannot leave the headers
 	states       map[stateKey]*stateRemoval
-	inFlight     bool // all of the checkpoint
+	inFlight     bool       // all of the checkpoint
+	where        *condition // chooses the entries of states and named, or nil
 }
 
 // place is an entry of an operator: positions, not Flink's subtask index.
@@ -46,6 +47,8 @@ type stateRemoval struct {
 	// duplicates holds the positions whose duplicates go.
 	duplicates map[int]bool
 	found      map[int][]metadata.Range // what they are
+	// chosen holds the positions of whose entries the condition chooses.
+	chosen map[int]bool
 	// complete: no subtask keeps it, so its name leaves the headers too.
 	complete bool
 	// nowhere: no offsets map has the name; perhaps a header.
@@ -71,8 +74,14 @@ func (r *removal) cellSelector(k stateKey, sub int) string {
 
 // compile resolves targets. What matches nothing is a *Refusal.
 func compile(src *metadata.Checkpoint, targets []model.Target) (*removal, error) {
+	return compileTargets(src, targets, nil)
+}
+
+// compileTargets is compile for targets of which a condition, where not nil,
+// chooses the entries.
+func compileTargets(src *metadata.Checkpoint, targets []model.Target, c *condition) (*removal, error) {
 	r := &removal{
-		src: src, masters: map[int]bool{}, operators: map[int]bool{}, coordinators: map[int]bool{},
+		src: src, where: c, masters: map[int]bool{}, operators: map[int]bool{}, coordinators: map[int]bool{},
 		subtasks: map[place]bool{}, keyed: map[place]bool{}, rawKeyed: map[place]bool{},
 		named: map[namedKey]map[int]bool{}, rewriteKeyed: map[place]bool{}, cutNames: map[int]bool{}, states: map[stateKey]*stateRemoval{},
 	}
@@ -189,6 +198,8 @@ func (r *removal) addState(k stateKey, g model.Target) bool {
 		}
 		found = true
 		switch {
+		case r.where != nil:
+			s.chosen[sub] = true
 		case g.Entries == model.AllEntries:
 			s.whole[sub] = true
 		case g.Entries == model.Duplicates:
@@ -208,7 +219,7 @@ func (r *removal) state(k stateKey) *stateRemoval {
 	if s := r.states[k]; s != nil {
 		return s
 	}
-	s := &stateRemoval{whole: map[int]bool{}, entries: map[int][]metadata.Range{}, duplicates: map[int]bool{}}
+	s := &stateRemoval{whole: map[int]bool{}, entries: map[int][]metadata.Range{}, duplicates: map[int]bool{}, chosen: map[int]bool{}}
 	r.eachSubtask(k.op, -1, func(p place, st *metadata.SubtaskState) bool {
 		if e := findState(operatorHandle(st, k.raw), k.name); e != nil {
 			s.holders = append(s.holders, p.sub)

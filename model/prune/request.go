@@ -49,7 +49,12 @@ func (k *CopyKind) UnmarshalText(b []byte) (err error) {
 // Request is what a person wants. Without targets it is a copy.
 type Request struct {
 	Targets []model.Target
-	Copy    CopyKind
+	// Where is a condition (model/where): of the targets only those entries go for
+	// which it holds. TTL is how long state lives, for conditions that ask, Now when
+	// that is asked; both in milliseconds.
+	Where    string
+	TTL, Now int64
+	Copy     CopyKind
 	// Destination is the URI of the copy's directory.
 	Destination string
 	// ChangelogOff: the job that restores has changelog switched off.

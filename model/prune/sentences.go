@@ -51,6 +51,7 @@ func (w *work) describe(p *Plan) {
 	w.headerWarnings(p)
 	w.versionWarnings(p)
 	w.flinkSentences(p)
+	w.whereSentences(p)
 }
 
 // listRemoved puts what was marked before what goes along.
@@ -58,7 +59,10 @@ func (w *work) listRemoved(p *Plan) {
 	var marked []Removed
 	for _, g := range p.targets {
 		rm := Removed{Selector: g.Selector()}
-		if n := w.snap.Find(w.tree, g); n != model.None {
+		if w.removal.where != nil {
+			n := w.chosenCount(g)
+			rm.Entries = &n
+		} else if n := w.snap.Find(w.tree, g); n != model.None {
 			w.measure(&rm, g, n)
 		}
 		rm.Headers = w.headerWord(p, g)
@@ -117,6 +121,9 @@ func (w *work) countEntries(g model.Target) int64 {
 
 // headerWord tells whether the headers of streams lose a name.
 func (w *work) headerWord(p *Plan, g model.Target) string {
+	if w.removal.where != nil {
+		return ""
+	}
 	if g.Kind == model.KindKeyed && g.Class == model.ClassState && !g.Whole {
 		return w.keyedHeaderWord(g)
 	}
@@ -208,7 +215,7 @@ func (w *work) flinkSentences(p *Plan) {
 		if n := w.subtasksGone(i); n > 0 {
 			p.Losses = append(p.Losses, fmt.Sprintf("%s: all state of %d of its %d subtasks.", describe(op), n, len(op.Subtasks)))
 		}
-		if w.losesKeyed(i) {
+		if w.losesKeyed(i) && r.where == nil {
 			p.Losses = append(p.Losses, describe(op)+": the keyed state that goes; keys start without it.")
 		}
 		if losesAny(r.rawKeyed, i) {

@@ -39,6 +39,9 @@ func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	if err := bad.err(); err != nil {
 		return err
 	}
+	if err := w.nothingChosen(); err != nil {
+		return err
+	}
 	return w.duplicates(ctx)
 }
 

@@ -1,0 +1,134 @@
+package prune_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"chkscope/decoder/serde"
+	"chkscope/model"
+	"chkscope/model/prune"
+	"chkscope/model/store"
+)
+
+// entriesOf gives every entry of a state as text, by subtask and in order.
+func entriesOf(t *testing.T, s *model.Snapshot, tree *model.Tree, g model.Target) []string {
+	t.Helper()
+	n := s.Find(tree, g)
+	if n == model.None {
+		return nil
+	}
+	var out []string
+	err := s.EachEntry(context.Background(), tree, []model.Node{n}, serde.DefaultLimits, nil, func(e *model.Entry) error {
+		out = append(out, strings.Join([]string{e.Key.String(), e.Namespace.String(), e.MapKey.String(), e.Value.String()}, " | "))
+		return nil
+	})
+	if err != nil && !errors.Is(err, serde.ErrOpaque) {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWhere drops entries by condition out of lists, heap and canonical streams:
+// those for which it holds are gone, all others are there, and so is every other
+// state.
+func TestWhere(t *testing.T) {
+	for _, c := range []struct {
+		fixture, kind, state, where string
+		gone                        func(entry string) bool
+	}{
+		{"v4-heap-checkpoint", "operator", "buffered-elements", `value.f1 >= 3`, func(e string) bool {
+			return !strings.Contains(e, ", 0)") && !strings.Contains(e, ", 1)") && !strings.Contains(e, ", 2)")
+		}},
+		{"v4-heap-checkpoint", "keyed", "spaced", `namespace == "space-a" and key != "name-1"`, func(e string) bool { return strings.Contains(e, "space-a") && !strings.HasPrefix(e, "name-1 ") }},
+		{"v4-heap-snappy", "keyed", "merged-list", `key matches "[12]$"`, func(e string) bool { return strings.HasPrefix(e, "name-1 ") || strings.HasPrefix(e, "name-2 ") }},
+		{"v4-heap-checkpoint", "keyed", "null-map", `key == "name-0"`, func(e string) bool { return strings.HasPrefix(e, "name-0 ") }},
+		{"v4-canonical-savepoint", "keyed", "per-product", `map_key == "product-1" and key < 4`, func(e string) bool { return strings.Contains(e, "| product-1 |") && e[1] == ' ' && e[0] < '4' }},
+		{"v4-canonical-savepoint", "keyed", "order", `value.id % 2 == 1`, nil},
+		{"v3-canonical-savepoint", "keyed", "session-ttl", `ttl_expired`, func(string) bool { return true }},
+		{"v4-canonical-savepoint", "keyed", "_timer_state/event_user-timers", `key in [1, 2]`, func(e string) bool { return strings.HasPrefix(e, "1 ") || strings.HasPrefix(e, "2 ") }},
+	} {
+		name := c.fixture + " " + c.state
+		s, tree := open(t, fixture(t, c.fixture))
+		tree, err := s.ReadHeaders(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets, err := s.Select(tree, "*/"+c.kind+"/"+strings.ReplaceAll(c.state, "/", "%2F"))
+		if err != nil || len(targets) != 1 {
+			t.Fatalf("%s: %v %v", name, targets, err)
+		}
+		g := targets[0]
+		dir := filepath.Join(scratch(t), "copy")
+		req := prune.Request{Targets: targets, Where: c.where, TTL: 1, Now: 1 << 50, Copy: prune.CopyFull, Destination: store.FileURI(dir)}
+		p, err := prune.Build(context.Background(), s, tree, req)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		res, err := prune.Apply(context.Background(), p, s.Store.(model.WriteStore), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !res.Proof.OK || res.Proof.Equal != res.Proof.Checked {
+			t.Errorf("%s: proof %+v", name, res.Proof)
+		}
+		out, _ := open(t, filepath.Join(dir, "_metadata"))
+		outTree, err := out.ReadHeaders(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := entriesOf(t, s, tree, g)
+		got := entriesOf(t, out, outTree, g)
+		var want []string
+		for _, e := range all {
+			if c.gone != nil && !c.gone(e) {
+				want = append(want, e)
+			}
+		}
+		if c.gone != nil && strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) >= len(all) {
+			t.Errorf("%s: left are\n%s\nnot\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if n := p.Removed[0].Entries; n == nil || c.state != "null-map" && *n != int64(len(all)-len(got)) {
+			t.Errorf("%s: %v entries planned, %d of %d left", name, n, len(got), len(all))
+		}
+		for n := range model.Node(tree.Len()) {
+			if other := tree.Target(n, s.Meta.Operators); other.Class == model.ClassState && other != g && !other.Whole && (other.Kind == model.KindOperator || other.Kind == model.KindKeyed) {
+				if a, b := entriesOf(t, s, tree, other), entriesOf(t, out, outTree, other); strings.Join(a, "\n") != strings.Join(b, "\n") {
+					t.Errorf("%s: %s differs", name, other.Selector())
+				}
+			}
+		}
+		if !strings.Contains(strings.Join(p.Losses, " "), "such as: ") {
+			t.Errorf("%s: no sample in %v", name, p.Losses)
+		}
+		os.RemoveAll(dir)
+	}
+}
+
+func TestWhereRefused(t *testing.T) {
+	s, tree := open(t, fixture(t, "v4-heap-checkpoint"))
+	tree, err := s.ReadHeaders(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ selector, where, rule string }{
+		{"*/operator/buffered-elements", `value.f1 == -7`, "where-nothing"},
+		{"*/operator/buffered-elements", `value.f1 ==`, "where"},
+		{"*/operator/limits", `key == "a"`, "broadcast-entries"},
+		{"*/coordinator", `subtask == 0`, "where-target"},
+		{"*/operator/buffered-elements/0/1", `subtask == 0`, "where-target"},
+		{"*/keyed/ttl-map", `map_key == "k0"`, "where-heap-map"},
+	} {
+		targets, err := s.Select(tree, c.selector)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = prune.Build(context.Background(), s, tree, prune.Request{Targets: targets, Where: c.where, Copy: prune.CopyFull})
+		checkRule(t, c.selector+" "+c.where, err, c.rule)
+	}
+}
