@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"chkscope/decoder/serde"
 	"chkscope/model"
@@ -95,11 +96,18 @@ func writeCoordinator(w io.Writer, c *showCoordinator) {
 	if c.Experimental {
 		experimental = ", experimental"
 	}
-	fmt.Fprintf(w, "  coordinator  %s, version %d%s\n    %s\n", model.Clean(c.Connector), c.Version, experimental, model.ValueText(*c.Value))
+	value := model.ValueText(*c.Value)
+	if len(value) > maxShownValue {
+		value = strings.ToValidUTF8(value[:maxShownValue], "") + " … --json has all of it"
+	}
+	fmt.Fprintf(w, "  coordinator  %s, version %d%s\n    %s\n", model.Clean(c.Connector), c.Version, experimental, value)
 }
 
-// maxShownPositions is how many lines the table of positions has as text.
-const maxShownPositions = 200
+// Of text; documents have all.
+const (
+	maxShownPositions = 200  // lines of the table
+	maxShownValue     = 4096 // bytes of a coordinator's value
+)
 
 func writePositions(w io.Writer, list []showPosition, more bool) {
 	if len(list) == 0 {

@@ -66,7 +66,7 @@ func TestUnknownStaysOpaque(t *testing.T) {
 func FuzzElement(f *testing.F) {
 	for _, name := range []string{"topic-partition-offset-states", "next-transactional-id-hint", "SourceReaderState", "writer_raw_states", "streaming_committer_raw_states", "coordinator",
 		"bucket-states", "remaining_compact_commit_raw_state", "remaining_requests_raw_state"} {
-		for _, seed := range fileSeeds {
+		for _, seed := range append(cdcSeeds(), fileSeeds...) {
 			f.Add(name, seed)
 		}
 

@@ -44,5 +44,8 @@
 // bool and, if set, a versioned file in progress; v1 and v2 have pending files
 // behind it. Committables and compaction are described in filesink.go.
 //
+// MySQL CDC, enumerator v3 to v5 and splits v2 to v4: at cdcCoordinator and
+// cdcReader.split.
+//
 // NumberSequenceSource: split v1 utf id, i64 from, i64 to.
 package connector

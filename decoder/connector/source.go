@@ -48,7 +48,7 @@ func DecodeCoordinator(data []byte) (Decoded, error) {
 		return Decoded{}, err
 	}
 	d := Decoded{Connector: "source coordinator", Version: c.EnumeratorVersion, Experimental: c.Version == 0}
-	for _, try := range []func(*Coordinator) (Decoded, error){fileCoordinator, kafkaCoordinator, sequenceCoordinator} {
+	for _, try := range []func(*Coordinator) (Decoded, error){fileCoordinator, cdcCoordinator, kafkaCoordinator, sequenceCoordinator} {
 		if got, err := try(c); err == nil {
 			got.Version, got.Experimental = c.EnumeratorVersion, d.Experimental
 			return got, nil
@@ -113,6 +113,9 @@ func readerSplit(data []byte) (Decoded, error) {
 		if v, err := fileSplit(split); err == nil {
 			return Decoded{Connector: "FileSource split", Version: version, Value: v}, nil
 		}
+	}
+	if v, err := cdcSplit(version, split); err == nil {
+		return Decoded{Connector: "MySQL CDC split", Version: version, Value: v}, nil
 	}
 	return Decoded{Connector: "source split", Version: version,
 		Value: fields("", "version", version, "split", unknown(split, "the layout of this source's splits is not known"))}, nil
