@@ -25,10 +25,14 @@ type Candidate struct {
 	URI      string // of its directory
 	Name     string
 	ID       int64 // of chk-N, else Unknown
-	Complete bool  // it has a `_metadata`
+	Complete bool  // it has a `_metadata` that is not empty
 	Size     int64 // of `_metadata`, Unknown where it has none
 	Modified time.Time
 }
+
+// Empty tells that the `_metadata` is there and has no bytes, as a power loss or a
+// full disk leaves it (FLINK-36421).
+func (c Candidate) Empty() bool { return c.Size == 0 }
 
 // Candidates lists the checkpoints and savepoints below uri, newest first: by
 // time of `_metadata`, then by number. It looks one level down, and two where
@@ -61,7 +65,7 @@ func candidatesIn(ctx context.Context, st Store, uri string, depth int) ([]Candi
 		info, err := st.Stat(ctx, store.Join(e.URI, MetadataName))
 		switch {
 		case err == nil && !info.Dir:
-			c.Complete, c.Size, c.Modified = true, info.Size, info.Modified
+			c.Complete, c.Size, c.Modified = info.Size > 0, info.Size, info.Modified
 			out = append(out, c)
 		case c.ID != Unknown || strings.HasPrefix(e.Name, "savepoint-"):
 			out = append(out, c)
@@ -180,6 +184,9 @@ func (s *Snapshot) find(ctx context.Context, uri string) error {
 	if complete == 1 {
 		s.Chosen = fmt.Sprintf("%s is a parent directory; opened the complete checkpoint in it, %s", uri, s.Dir)
 	}
+	if i := slices.IndexFunc(list, Candidate.Empty); i >= 0 {
+		s.Chosen += fmt.Sprintf("; %s is passed over, its %s is empty", list[i].Name, MetadataName)
+	}
 	return nil
 }
 
@@ -191,7 +198,7 @@ func (s *Snapshot) hasMarker(ctx context.Context, uri string) bool {
 // NotACheckpoint is a directory without a complete checkpoint.
 type NotACheckpoint struct {
 	URI        string
-	Incomplete int  // checkpoints below it without a `_metadata`
+	Incomplete int  // checkpoints below it without a `_metadata`, or with an empty one
 	Marker     bool // a copy of ours that was not finished
 }
 
@@ -200,7 +207,7 @@ func (e *NotACheckpoint) Error() string {
 	case e.Marker:
 		return fmt.Sprintf("%s is an unfinished copy by chkscope: it has %s and no %s; the command that began it goes on where it stopped", e.URI, IncompleteName, MetadataName)
 	case e.Incomplete > 0:
-		return fmt.Sprintf("%s holds %d checkpoints and none is complete (no %s): Flink was still writing them, or gave up", e.URI, e.Incomplete, MetadataName)
+		return fmt.Sprintf("%s holds %d checkpoints and none is complete (no %s, or an empty one): Flink was still writing them, or gave up", e.URI, e.Incomplete, MetadataName)
 	}
 	return fmt.Sprintf("%s holds no %s, neither itself nor in a directory below it: give the directory of a checkpoint or savepoint (chk-N, savepoint-…) or of a job", e.URI, MetadataName)
 }

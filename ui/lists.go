@@ -133,8 +133,11 @@ func (c *choose) view(a *App, w, h int) ([]string, *tea.Cursor) {
 		x := c.list[i]
 		name := padRight(cutLeft(c.name(x), nameW, a.theme.more), nameW)
 		sign, size := " ", "incomplete"
-		if x.Complete {
+		switch {
+		case x.Complete:
 			size = model.FormatSize(x.Size)
+		case x.Empty():
+			size = "empty"
 		}
 		if i == c.cursor {
 			sign, name = ">", a.theme.cursor.Render(name)
@@ -158,6 +161,10 @@ func (a *App) openChosen() tea.Cmd {
 		return nil
 	}
 	x := c.list[c.cursor]
+	if x.Empty() {
+		a.say("the _metadata of %s is empty, as a power loss or a full disk leaves it: take an older one", x.Name)
+		return nil
+	}
 	if !x.Complete {
 		a.say("%s has no _metadata: Flink was still writing it, or gave up", x.Name)
 		return nil

@@ -41,17 +41,23 @@ func Decode(in decoder.Input) (*Checkpoint, error) {
 	return c, nil
 }
 
+// firstBytes is what every _metadata begins with, for errors.
+const firstBytes = "magic 49 60 67 2d of Flink's _metadata"
+
 // readVersion reads magic and version.
 func readVersion(in decoder.Input) (int32, error) {
 	r := newReader(in, 0, in.Size(), layout{})
 	r.Enter("header", -1)
-	magic := r.I32("magic 49 60 67 2d")
+	if in.Size() == 0 {
+		r.FailAt(0, firstBytes, "an empty file: take an older checkpoint", nil)
+	}
+	magic := r.I32(firstBytes)
 	if r.ok() && magic != Magic {
-		r.FailAt(0, "magic 49 60 67 2d", hex4(magic), nil)
+		r.FailAt(0, firstBytes, hex4(magic)+": this is no checkpoint's _metadata", nil)
 	}
 	version := r.I32("format version")
 	if r.ok() && (version < 1 || version > 6) {
-		r.FailAt(4, "format version 1 to 6", strconv.Itoa(int(version)), decoder.ErrVersion)
+		r.FailAt(4, "format version 1 to 6", strconv.Itoa(int(version))+" (of a newer Flink, or damaged)", decoder.ErrVersion)
 	}
 	if !r.ok() {
 		return 0, r.Err()
