@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"chkscope/model"
@@ -21,7 +22,7 @@ var missingFile = Rule{
 	Evidence:   fileEvidence,
 	reads:      true,
 	check: func(r *run) ([]Finding, error) {
-		list, err := r.fileProblems(problemMissing, Critical, "%s of %s are not there: a restore of it fails.",
+		list, err := r.fileProblems(problemMissing, Critical, "%s of %s %s not there: a restore of it fails.", is,
 			"Bring the files back (they may be in another directory: --map FROM=TO), or remove the states that need them.")
 		for i := range list {
 			first, _ := list[i].Evidence.Get("first").([]string)
@@ -44,7 +45,7 @@ var emptyFile = Rule{
 	Evidence:   fileEvidence,
 	reads:      true,
 	check: func(r *run) ([]Finding, error) {
-		return r.fileProblems(problemEmpty, Critical, "%s of %s have 0 bytes: a restore of it fails.",
+		return r.fileProblems(problemEmpty, Critical, "%s of %s %s 0 bytes: a restore of it fails.", has,
 			"Take an older checkpoint, or remove the states that need them.")
 	},
 }
@@ -57,7 +58,7 @@ var wrongLength = Rule{
 	Evidence:   fileEvidence,
 	reads:      true,
 	check: func(r *run) ([]Finding, error) {
-		return r.fileProblems(problemLength, Critical, "%s of %s have another length than recorded: a restore of it fails or reads wrong data.",
+		return r.fileProblems(problemLength, Critical, "%s of %s %s another length than recorded: a restore of it fails or reads wrong data.", has,
 			"Take an older checkpoint, bring the right files back, or remove the states that need them.")
 	},
 }
@@ -70,7 +71,7 @@ var unchecked = Rule{
 	Evidence:   append(slices.Clone(fileEvidence), Key{"reason", "why, for the first"}),
 	reads:      true,
 	check: func(r *run) ([]Finding, error) {
-		return r.fileProblems(problemUnchecked, Info, "%s of %s could not be asked for.",
+		return r.fileProblems(problemUnchecked, Info, "%s of %s %s not be asked for.", could,
 			"Give chkscope the access it needs, or say where they are found with --map FROM=TO.")
 	},
 }
@@ -163,8 +164,24 @@ func checkFile(u model.FileUse, info model.Info, err error) fileCheck {
 	return c
 }
 
+// verb is a verb for one and for many.
+type verb struct{ one, many string }
+
+var (
+	is    = verb{"is", "are"}
+	has   = verb{"has", "have"}
+	could = verb{"could", "could"}
+)
+
+func (v verb) of(n int64) string {
+	if n == 1 {
+		return v.one
+	}
+	return v.many
+}
+
 // fileProblems makes one finding an operator of all files with a problem.
-func (r *run) fileProblems(p problem, sev Severity, cause, action string) ([]Finding, error) {
+func (r *run) fileProblems(p problem, sev Severity, cause string, does verb, action string) ([]Finding, error) {
 	checks, err := r.fileChecks()
 	if err != nil {
 		return nil, err
@@ -199,12 +216,17 @@ func (r *run) fileProblems(p problem, sev Severity, cause, action string) ([]Fin
 	for _, op := range ops {
 		s := byOp[op]
 		e := Evidence{{"files", s.files}, {"bytes", s.bytes}, {"first", s.first}}
-		text := fmt.Sprintf(cause, plural(s.files, "file", "files"), r.operatorName(op))
+		text := fmt.Sprintf(cause, plural(s.files, "file", "files"), r.operatorName(op), does.of(s.files))
 		if p == problemUnchecked {
 			e = append(e, Value{"reason", s.reason})
 			text += " " + s.reason
 		} else {
-			text += " First: " + firstOf(s.first, 2) + "."
+			shown := s.first[:min(2, len(s.first))]
+			text += " First: " + strings.Join(shown, ", ")
+			if more := s.files - int64(len(shown)); more > 0 {
+				text += " and " + model.FormatCount(more) + " more"
+			}
+			text += "."
 		}
 		out = append(out, Finding{Severity: sev, Certainty: Proved, Target: model.OperatorTarget(r.s.Meta.Operators[op].ID), Evidence: e, Cause: text, Action: action})
 	}
