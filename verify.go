@@ -185,15 +185,20 @@ func (p *program) writeVerify(s *snapshot, doc *verifyDocument) error {
 		rows.row("", fmt.Sprintf("%s not checked: %s", model.FormatCount(int64(u.Count)), model.Clean(u.Reason)))
 	}
 	rows.write(w, "")
+	head := ""
 	for _, x := range doc.Problems {
-		fmt.Fprintf(w, "\n%s  %s\n", p.severity(x.Severity), p.strong(x.Rule))
+		h := p.severity(x.Severity) + "  " + p.strong(x.Rule)
 		if x.Selector != nil {
-			fmt.Fprintf(w, "    %s\n", *x.Selector)
+			h += "  " + *x.Selector
+		}
+		if h != head {
+			fmt.Fprintf(w, "\n%s\n", h)
+			head = h
 		}
 		if x.File != nil {
 			fmt.Fprintf(w, "    %s\n", model.Clean(*x.File))
 		}
-		fmt.Fprintf(w, "    %s\n", evidenceText(x.Evidence))
+		fmt.Fprintf(w, "      %s\n", problemText(x))
 	}
 	return p.write(w.String())
 }

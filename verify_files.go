@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"chkscope/decoder"
 	"chkscope/model"
@@ -101,14 +100,28 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// evidenceText prints evidence as key=value.
-func evidenceText(evidence finding.Evidence) string {
-	var parts []string
-	for _, v := range evidence {
-		if n, ok := v.Value.(number); ok && int64(n) == model.Unknown {
-			v.Value = "unknown"
-		}
-		parts = append(parts, fmt.Sprintf("%s=%v", v.Key, v.Value))
+// problemText is the evidence of a problem in words.
+func problemText(x verifyProblem) string {
+	recorded, ok := x.Evidence.Get("recorded").(number)
+	if !ok {
+		at, _ := x.Evidence.Get("offset").(int64)
+		return fmt.Sprintf("the first difference is at offset %s", model.FormatCount(at))
 	}
-	return model.Clean(strings.Join(parts, " "))
+	least, _ := x.Evidence.Get("at_least").(bool)
+	text := model.FormatCount(int64(recorded)) + " bytes are recorded"
+	switch {
+	case int64(recorded) == model.Unknown:
+		text = "its length is not recorded"
+	case least:
+		text = "at least " + text
+	}
+	if found, _ := x.Evidence.Get("found").(number); int64(found) == model.Unknown {
+		text += "; it is not there"
+	} else {
+		text += "; it has " + model.FormatCount(int64(found))
+	}
+	if n, _ := x.Evidence.Get("operators").(int); n > 1 {
+		text += fmt.Sprintf("; %d operators need it", n)
+	}
+	return text
 }
