@@ -27,7 +27,7 @@ type jsonRule struct {
 
 // findings runs the rules.
 func (p *program) findings(ctx context.Context, s *snapshot) ([]finding.Finding, error) {
-	bar := p.progress("checking the rules", "")
+	bar := p.progress("checking the rules", "files")
 	defer bar.end()
 	return finding.Run(ctx, s.Snapshot, s.tree, bar.at)
 }

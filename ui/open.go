@@ -140,7 +140,7 @@ type findingsMsg struct {
 }
 
 func (a *App) findSlowly() tea.Cmd {
-	j, ctx := a.begin("looking for anomalies in streams and files", "")
+	j, ctx := a.begin("looking for anomalies in streams and files", "files")
 	j.finds = true
 	s, t := a.snap, a.tree.names.tree
 	return func() tea.Msg {

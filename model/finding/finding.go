@@ -142,7 +142,7 @@ func Quick(s *model.Snapshot, t *model.Tree) []Finding {
 
 // Run runs all rules, worst findings first. Rules that cannot read what they
 // need say so in what they find, or stay quiet; the error is only that of a
-// cancelled context. progress may be nil; it is told bytes read and all.
+// cancelled context. progress may be nil; it is told files asked for and all.
 func Run(ctx context.Context, s *model.Snapshot, t *model.Tree, progress func(done, all int64)) ([]Finding, error) {
 	if progress == nil {
 		progress = func(int64, int64) {}
