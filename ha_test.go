@@ -39,6 +39,20 @@ func TestHA(t *testing.T) {
 		t.Errorf("%v\n%s", err, r.out)
 	}
 	object := filepath.Join(home, "ha", "completedCheckpoint0123456789ab")
+	other, err := os.ReadFile(filepath.Join("decoder", "ha", "testdata", "flink-1.15.metadata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run(append([]string{"verify", object}, flags...)...); strings.Contains(r.out, "ha-stale") {
+		t.Error(r.out)
+	}
+	writeFile(t, filepath.Join(home, "chk-1", "_metadata"), other)
+	if r := run(append([]string{"verify", object}, flags...)...).wantCode(t, exitFindings); strings.Count(r.out, "ha-stale") < 2 || !strings.Contains(r.out, "_metadata") {
+		t.Error(r.out)
+	}
+	if r := run(append([]string{"ha", home}, flags...)...).wantCode(t, exitOK); !strings.Contains(r.out, "do not hold the same") {
+		t.Error(r.out)
+	}
 	data, err := os.ReadFile(object)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"chkscope/decoder/metadata"
 	"chkscope/model"
+	"chkscope/model/failover"
 	"chkscope/model/finding"
 )
 
@@ -100,8 +101,36 @@ func (p *program) verifySnapshot(ctx context.Context, s *snapshot) (*verifyDocum
 	if err := p.checkFiles(ctx, s, doc); err != nil {
 		return nil, err
 	}
+	if err := p.compareMetadata(ctx, s, doc); err != nil {
+		return nil, err
+	}
 	doc.OK = s.damage == nil && len(doc.Problems) == 0
 	return doc, nil
+}
+
+// differencesShown is how many differences to `_metadata` are told one by one.
+const differencesShown = 20
+
+// compareMetadata compares an object with its `_metadata`.
+func (p *program) compareMetadata(ctx context.Context, s *snapshot, doc *verifyDocument) error {
+	if s.HA == nil || s.damage != nil {
+		return nil
+	}
+	list, err := failover.CheckMetadata(ctx, s.Snapshot)
+	for _, x := range list {
+		if len(x.Differences) == 0 {
+			p.say("%s", x.Cause)
+		}
+		file := failover.MetadataOf(s.Snapshot)
+		for _, d := range x.Differences[:min(len(x.Differences), differencesShown)] {
+			doc.Problems = append(doc.Problems, verifyProblem{x.Rule, "warn", stringOrNull(d.Selector), &file,
+				finding.Evidence{{Key: "what", Value: d.What}, {Key: "object", Value: d.Object}, {Key: "metadata", Value: d.Metadata}}})
+		}
+		if n := len(x.Differences); n > differencesShown {
+			p.say("%d more differences between the object and its _metadata", n-differencesShown)
+		}
+	}
+	return err
 }
 
 // compareEncoded encodes the structures and compares with the file they came

@@ -253,6 +253,9 @@ func (a *App) planLines(p *prune.Plan, w int) []string {
 	b.text("", "to "+shownURI(p.Destination))
 	b.text("", p.CopyReason)
 	b.text("", fmt.Sprintf("_metadata %s%s%s", model.FormatSize(p.MetadataBytes.Before), arrow, model.FormatSize(p.MetadataBytes.After)))
+	if o := p.Object; o != nil {
+		b.text("", fmt.Sprintf("%s %s%s%s: the object of high availability, for the old one's place", o.Name, model.FormatSize(o.Bytes.Before), arrow, model.FormatSize(o.Bytes.After)))
+	}
 	b.text("", filesText(p.Files))
 	b.heading("Will be gone")
 	for i := range p.Removed {

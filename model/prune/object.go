@@ -282,6 +282,6 @@ func (p *Plan) objectSteps() []string {
 		fmt.Sprintf("Put the new object under the old name: copy %s over %s. What points to it stays as it is: the length that it records is not looked at.", made, o.Source),
 		"Start the JobManager. Its log shows \"Recovering checkpoints from …\", then \"Restoring job … from Checkpoint … located at …\" with the number of this checkpoint. With another number a newer object was there: that one has to be pruned.",
 		"To go back: stop the JobManagers, put the backup under the old name, start them.",
-		fmt.Sprintf("Keep %s, at that very path as Flink sees it, until the job has completed new checkpoints: the object names its changed files there.", p.Destination),
+		fmt.Sprintf("Keep %s, at that very path as Flink sees it, until the job has completed new checkpoints: the object names its changed files there. Until then chkscope tells ha-stale of it, as the old _metadata beside the source has what is gone.", p.Destination),
 	}
 }
