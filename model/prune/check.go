@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"errors"
 	"fmt"
 
 	"chkscope/decoder"
@@ -22,6 +23,9 @@ func CheckMark(s *model.Snapshot, g model.Target) (why string, ok bool) {
 		return "that is the whole checkpoint", false
 	}
 	r, err := compile(s.Meta, []model.Target{g})
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) && refusal.Reasons[0].Rule == "keyed-entries" {
+		return refusal.Reasons[0].Sentence, false
+	}
 	if err != nil {
 		return "there is nothing of this name to remove", false
 	}

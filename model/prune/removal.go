@@ -87,6 +87,10 @@ func compileTargets(src *metadata.Checkpoint, targets []model.Target, c *conditi
 	}
 	var bad refusals
 	for _, g := range targets {
+		if (g.Kind == model.KindKeyed || g.Kind == model.KindRawKeyed) && g.Entries != model.AllEntries {
+			bad.add("keyed-entries", g.Selector(), "single entries of keyed state go by a condition, not by their number: prune --drop STATE --where CONDITION", "")
+			continue
+		}
 		if !r.add(g) {
 			bad.add("unknown", g.Selector(), "the checkpoint has nothing of this name", "")
 		}

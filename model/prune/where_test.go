@@ -132,3 +132,25 @@ func TestWhereRefused(t *testing.T) {
 		checkRule(t, c.selector+" "+c.where, err, c.rule)
 	}
 }
+
+// TestKeyedEntryByNumber: a mark on one entry of keyed state is refused; it must
+// never take the whole state along.
+func TestKeyedEntryByNumber(t *testing.T) {
+	s, tree := open(t, fixture(t, "v4-canonical-savepoint"))
+	tree, err := s.ReadHeaders(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree, err = s.Count(context.Background(), tree, model.Root, nil); err != nil {
+		t.Fatal(err)
+	}
+	targets, err := s.Select(tree, "*/keyed/session-ttl/0/0")
+	if err != nil || len(targets) != 1 {
+		t.Fatal(targets, err)
+	}
+	_, err = prune.Build(context.Background(), s, tree, prune.Request{Targets: targets, Copy: prune.CopyFull})
+	checkRule(t, "an entry by its number", err, "keyed-entries")
+	if why, ok := prune.CheckMark(s, targets[0]); ok || !strings.Contains(why, "by a condition") {
+		t.Errorf("CheckMark: %q %v", why, ok)
+	}
+}
