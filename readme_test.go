@@ -147,9 +147,11 @@ func TestEveryKeyIsThere(t *testing.T) {
 func TestNoNullLists(t *testing.T) {
 	dir, _ := fixture(t, "v6-no-uids")
 	to := t.TempDir() + "/copy"
+	home, flags := haDirectory(t)
 	runs := map[string][]string{
 		"report": {"report", dir}, "ls": {"ls", dir}, "show": {"show", dir, "*"}, "verify": {"verify", dir},
 		"rules": {"rules"}, "version": {"version"}, "prune": {"copy", dir, "--to", to, "--yes"},
+		"ha": append([]string{"ha", home}, flags...),
 	}
 	for _, d := range documents {
 		doc := run(append(runs[d.command], "--json")...).wantCode(t, exitOK).decode(t)

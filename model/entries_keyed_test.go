@@ -20,12 +20,13 @@ func openLab(t *testing.T, pattern string) (*Snapshot, *Tree) {
 	if len(dirs) == 0 {
 		t.Fatalf("nothing at %s", pattern)
 	}
-	s, tree, err := Open(context.Background(), storage.New(storage.Options{}), dirs[len(dirs)-1], Options{})
+	s, _, err := Open(context.Background(), storage.New(storage.Options{}), dirs[len(dirs)-1], Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	if tree, err = s.ReadHeaders(context.Background(), nil); err != nil {
+	tree, err := s.ReadHeaders(context.Background(), nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s, tree
