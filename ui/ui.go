@@ -9,7 +9,7 @@
 //     listed. treeview.go is the cursor in them, draw.go and drawrow.go what is
 //     seen: only the rows on the screen are looked at.
 //   - Keys are one table (keys.go): the footer, the help, the README's table and
-//     read-only mode are made from it. actions.go is what they do.
+//     read-only mode are made from it. actions.go and marks.go are what they do.
 //   - What lies over the tree is an overlay (overlay.go): help.go, lists.go,
 //     details.go, plan.go, write.go.
 package ui
