@@ -183,7 +183,10 @@ func (p *program) haText(l *failover.Listing, doc *haDocument) string {
 		fmt.Fprintf(w, "ConfigMap %s, %s of at most %s\n", model.Clean(m.Name), model.FormatSize(int64(m.Bytes)), model.FormatSize(failover.ConfigMapLimit))
 	}
 	fmt.Fprintf(w, "\n%s\n", p.strong("Problems"))
-	if len(doc.Problems) == 0 {
+	switch {
+	case len(doc.Entries)+len(doc.Objects) == 0:
+		fmt.Fprintln(w, "  none, and no checkpoint is pointed to: a job starts from nothing, or from the path that it is given")
+	case len(doc.Problems) == 0:
 		fmt.Fprintln(w, "  none: every object is there and holds the same as its _metadata")
 	}
 	for _, x := range doc.Problems {

@@ -62,6 +62,11 @@ func TestHA(t *testing.T) {
 		t.Error(r.out)
 	}
 	run("ha", filepath.Join(home, "nothing")).wantCode(t, exitFailed)
+	empty := filepath.Join(home, "map.yaml")
+	writeFile(t, empty, []byte("apiVersion: v1\ndata:\n  counter: \"8\"\nkind: ConfigMap\nmetadata:\n  name: job\n"))
+	if r := run("ha", empty).wantCode(t, exitOK); !strings.Contains(r.out, "the next checkpoint is 8") || !strings.Contains(r.out, "no checkpoint is pointed to") {
+		t.Error(r.out)
+	}
 }
 
 func TestPruneObject(t *testing.T) {

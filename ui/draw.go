@@ -213,7 +213,11 @@ func (a *App) facts() []string {
 	if a.cfg.ReadOnly {
 		out = append(out, "read-only")
 	}
-	return append(out, fmt.Sprintf("v%d", m.Version), fmt.Sprintf("checkpoint %d", m.ID), plural(int64(len(m.Operators)), "operator"))
+	form := fmt.Sprintf("v%d", m.Version)
+	if m.Object {
+		form = "object"
+	}
+	return append(out, form, fmt.Sprintf("checkpoint %d", m.ID), plural(int64(len(m.Operators)), "operator"))
 }
 
 // shownURI is a URI as people type it: a path where it is one.
