@@ -23,6 +23,7 @@ import (
 type exportFlags struct {
 	format string
 	limit  int64
+	key    string
 	conditionFlags
 }
 
@@ -55,6 +56,7 @@ Memory does not grow with the number of entries.`,
 	}
 	cmd.Flags().StringVar(&f.format, "format", f.format, "jsonl or csv")
 	cmd.Flags().Int64Var(&f.limit, "limit", 0, "at most so many entries (0: all)")
+	cmd.Flags().StringVar(&f.key, "key", "", "only keyed state of this key, as it is shown or 0x and its bytes; where its hash tells the key group only that is read")
 	cmd.Flags().StringVar(&f.where, "where", "", "only entries for which this condition holds, e.g. 'key matches \"^test-\"'")
 	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the state lives (e.g. 24h): no snapshot records it, expires and ttl_expired need it")
 	return cmd
@@ -115,7 +117,7 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 	nodes := x.nodes(targets)
 	bar := p.progress("exporting", "B")
 	undecided, why := int64(0), error(nil)
-	err = s.EachEntry(ctx, s.tree, nodes, exportLimits, bar.at, func(e *model.Entry) error {
+	one := func(e *model.Entry) error {
 		if !x.wanted(e) {
 			return nil
 		}
@@ -135,7 +137,12 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 			return errLimit
 		}
 		return x.write(e)
-	})
+	}
+	if f.key != "" {
+		err = s.entriesOfKey(ctx, nodes, f.key, one)
+	} else {
+		err = s.EachEntry(ctx, s.tree, nodes, exportLimits, bar.at, one)
+	}
 	bar.end()
 	if x.csv != nil {
 		x.csv.Flush()
@@ -150,6 +157,23 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 		return failed(fmt.Errorf("entries are missing: in a heap snapshot nothing records where a value ends: %w", err))
 	}
 	return err
+}
+
+// entriesOfKey gives the entries of one key in keyed state below nodes.
+func (s *snapshot) entriesOfKey(ctx context.Context, nodes []model.Node, key string, f func(*model.Entry) error) error {
+	for _, n := range nodes {
+		if s.tree.Whole(n) { // all names of the operator
+			n = s.tree.OperatorNode(s.tree.Operator(n))
+		}
+		_, err := s.FindKey(ctx, s.tree, n, key, exportLimits, func(cell model.Node, e model.KeyedEntry) error {
+			return f(&model.Entry{Cell: cell, Subtask: int32(s.tree.Subtask(cell)), Index: e.Index, Group: e.Group, Key: e.Key, Namespace: e.Namespace,
+				MapKey: e.MapKey, Value: e.Value, LastAccess: e.LastAccess, TTL: e.TTL, Len: e.Len})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // exporter writes entries as lines.
@@ -247,7 +271,7 @@ func (x *exporter) write(e *model.Entry) error {
 	p := x.place(e.Cell)
 	whole := e.Subtask < 0 // not one of several entries
 	selector := p.selector
-	if !whole {
+	if !whole && e.Index >= 0 {
 		selector += "/" + strconv.FormatInt(e.Index, 10)
 	}
 	l := exportLine{x: x}
@@ -260,7 +284,7 @@ func (x *exporter) write(e *model.Entry) error {
 	}
 	l.text(state, state == "")
 	l.number(int64(e.Subtask), whole)
-	l.number(e.Index, whole)
+	l.number(e.Index, whole || e.Index < 0)
 	l.number(int64(e.Group), e.Group < 0)
 	for _, v := range []*serde.Value{&e.Key, &e.Namespace, &e.MapKey, &e.Value} {
 		l.value(v)

@@ -150,3 +150,21 @@ func TestExportUsage(t *testing.T) {
 		t.Errorf("%q", r.out)
 	}
 }
+
+// TestExportKey exports what an operator keeps under one key.
+func TestExportKey(t *testing.T) {
+	dir, flags := fixture(t, "v4-canonical-savepoint")
+	all := exported(t, run(append([]string{"export", dir, "*/keyed/order"}, flags...)...).wantCode(t, exitOK))
+	key := all[0]["key"].(json.Number).String()
+	one := exported(t, run(append([]string{"export", dir, "*/keyed/order", "--key", key}, flags...)...).wantCode(t, exitOK))
+	if len(one) != 1 || one[0]["key"] != all[0]["key"] || one[0]["key_group"] != all[0]["key_group"] {
+		t.Errorf("%v, not %v", one, all[0])
+	}
+	operator := all[0]["selector"].(string)[:32]
+	if every := exported(t, run(append([]string{"export", dir, operator + "/keyed", "--key", key}, flags...)...).wantCode(t, exitOK)); len(every) < 5 {
+		t.Errorf("%d entries of all states", len(every))
+	}
+	if none := run(append([]string{"export", dir, "*/keyed/order", "--key", "999999"}, flags...)...).wantCode(t, exitOK); none.out != "" {
+		t.Errorf("%q", none.out)
+	}
+}
