@@ -145,7 +145,10 @@ func (p *program) prune(ctx context.Context, args []string, f pruneFlags) error 
 		}
 	}
 	if f.dryRun {
-		return p.writePlan(ctx, st, plan)
+		if err := p.writePlan(ctx, st, plan); err != nil {
+			return err
+		}
+		return plan.CheckSources(ctx)
 	}
 	if err := p.confirm(ctx, st, plan, f.yes); err != nil {
 		return err

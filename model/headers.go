@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sort"
 	"sync"
 
@@ -103,10 +105,7 @@ func (s *Snapshot) readHeader(ctx context.Context, j headerJob) {
 	}
 	if err != nil {
 		s.known.mu.Lock()
-		s.known.unread++
-		if s.known.firstUnread == nil {
-			s.known.firstUnread = err
-		}
+		s.known.unread = append(s.known.unread, UnreadHeader{int(j.op), int(j.sub), err})
 		s.known.mu.Unlock()
 	}
 }
@@ -188,11 +187,29 @@ func (s *Snapshot) HeadersRead() bool {
 	return s.known.headersRead
 }
 
-// Unread is how many stream headers could not be read, and why the first.
-func (s *Snapshot) Unread() (int, error) {
+// UnreadHeader is a stream whose header could not be read, by the positions of
+// its operator and subtask.
+type UnreadHeader struct {
+	Op, Sub int
+	Err     error
+}
+
+// UnreadHeaders lists the stream headers that could not be read, in file order.
+func (s *Snapshot) UnreadHeaders() []UnreadHeader {
 	s.known.mu.RLock()
 	defer s.known.mu.RUnlock()
-	return s.known.unread, s.known.firstUnread
+	out := slices.Clone(s.known.unread)
+	slices.SortStableFunc(out, func(a, b UnreadHeader) int { return cmp.Or(a.Op-b.Op, a.Sub-b.Sub) })
+	return out
+}
+
+// Unread is how many stream headers could not be read, and why the first.
+func (s *Snapshot) Unread() (int, error) {
+	list := s.UnreadHeaders()
+	if len(list) == 0 {
+		return 0, nil
+	}
+	return len(list), list[0].Err
 }
 
 // Compressed reports whether the operator-state stream of a subtask (by

@@ -36,8 +36,7 @@ type knowledge struct {
 	records     map[int32]map[string]StateRecord // operator states by operator and name
 	compressed  map[opSub]bool
 	mapEntries  map[opName]int64 // of broadcast states
-	unread      int
-	firstUnread error
+	unread      []UnreadHeader
 }
 
 func (k *knowledge) makeMaps() {

@@ -3,6 +3,7 @@ package finding
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,5 +213,42 @@ func TestIncidentFixtures(t *testing.T) {
 		if d := only(t, list, "legacy-state"); d.Selector() != f.Selector() {
 			t.Errorf("%s: %s", gen, d.Selector())
 		}
+	}
+}
+
+// TestUnreadableStream: a state file of the right length with wrong bytes.
+func TestUnreadableStream(t *testing.T) {
+	fixture, err := filepath.Abs(filepath.Join("..", "..", "conformance", "testdata", "incident", "gen-3-files"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "chk-1")
+	if err := os.CopyFS(dir, os.DirFS(fixture)); err != nil {
+		t.Fatal(err)
+	}
+	spoiled := 0
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == model.MetadataName || !strings.Contains(d.Name(), "-") {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		for i := range data {
+			data[i] = byte(i*7 + 3)
+		}
+		spoiled++
+		return os.WriteFile(p, data, 0o600)
+	})
+	if err != nil || spoiled == 0 {
+		t.Fatal(spoiled, err)
+	}
+	found := false
+	for _, f := range find(t, dir, model.Options{}) {
+		found = found || f.Rule == "unreadable-stream" && f.Severity == Warn
+	}
+	if !found {
+		t.Error("no finding unreadable-stream")
 	}
 }

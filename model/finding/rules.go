@@ -20,6 +20,7 @@ func Rules() []Rule {
 		emptyFile,
 		wrongLength,
 		unchecked,
+		unreadableStream,
 		brokenCompression,
 		nativeClaimDefect,
 		foreignReference,

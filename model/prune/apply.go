@@ -124,14 +124,40 @@ func (a *application) checkRoom(ctx context.Context) error {
 	if o := a.plan.Object; o != nil {
 		need += o.Bytes.After
 	}
+	bytes, err := a.work.checkSources(ctx, func(name string) bool { _, there := a.dest.present[name]; return there })
+	if err != nil {
+		return err
+	}
+	need += bytes
+	for _, j := range a.work.rewrites {
+		if _, there := a.dest.present[j.name]; !there {
+			need += j.atMost()
+		}
+	}
+	if free := a.ws.Free(ctx, a.plan.Destination); free >= 0 && free < need {
+		return fmt.Errorf("the copy needs %d bytes at %s, %d are free", need, a.plan.Destination, free)
+	}
+	return nil
+}
+
+// CheckSources asks for every file that a write would copy: an error where one
+// is not there or has another length, as Apply would refuse it.
+func (p *Plan) CheckSources(ctx context.Context) error {
+	_, err := p.work.checkSources(ctx, func(string) bool { return false })
+	return err
+}
+
+// checkSources gives the bytes of the files to be copied, but for those there
+// already.
+func (w *work) checkSources(ctx context.Context, there func(name string) bool) (need int64, err error) {
 	var missing []error
 	var mu sync.Mutex
-	err := each(ctx, a.work.layout.copies, func(ctx context.Context, j *copyJob) error {
-		if _, there := a.dest.present[j.name]; there {
+	err = each(ctx, w.layout.copies, func(ctx context.Context, j *copyJob) error {
+		if there(j.name) {
 			return nil
 		}
 		size := j.size
-		info, err := a.work.snap.Store.Stat(ctx, j.read)
+		info, err := w.snap.Store.Stat(ctx, j.read)
 		if err == nil && !j.segment {
 			if !j.fits(info.Size) {
 				err = fmt.Errorf("%s has %d bytes, `_metadata` says %d", store.Redact(j.read), info.Size, size)
@@ -146,21 +172,10 @@ func (a *application) checkRoom(ctx context.Context) error {
 		need += max(size, 0)
 		return ctx.Err()
 	})
-	if err != nil {
-		return err
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("%d of the files to be copied cannot be: %w", len(missing), missing[0])
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%d of the files to be copied cannot be: %w", len(missing), missing[0])
-	}
-	for _, j := range a.work.rewrites {
-		if _, there := a.dest.present[j.name]; !there {
-			need += j.atMost()
-		}
-	}
-	if free := a.ws.Free(ctx, a.plan.Destination); free >= 0 && free < need {
-		return fmt.Errorf("the copy needs %d bytes at %s, %d are free", need, a.plan.Destination, free)
-	}
-	return nil
+	return need, err
 }
 
 // writeData writes all files beside `_metadata`.
