@@ -52,7 +52,7 @@ func TestWhere(t *testing.T) {
 		{"v4-canonical-savepoint", "keyed", "_timer_state/event_user-timers", `key in [1, 2]`, func(e string) bool { return strings.HasPrefix(e, "1 ") || strings.HasPrefix(e, "2 ") }},
 	} {
 		name := c.fixture + " " + c.state
-		s, tree := open(t, fixture(t, c.fixture))
+		s, _ := open(t, fixture(t, c.fixture))
 		tree, err := s.ReadHeaders(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestWhere(t *testing.T) {
 }
 
 func TestWhereRefused(t *testing.T) {
-	s, tree := open(t, fixture(t, "v4-heap-checkpoint"))
+	s, _ := open(t, fixture(t, "v4-heap-checkpoint"))
 	tree, err := s.ReadHeaders(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func TestWhereRefused(t *testing.T) {
 // TestKeyedEntryByNumber: a mark on one entry of keyed state is refused; it must
 // never take the whole state along.
 func TestKeyedEntryByNumber(t *testing.T) {
-	s, tree := open(t, fixture(t, "v4-canonical-savepoint"))
+	s, _ := open(t, fixture(t, "v4-canonical-savepoint"))
 	tree, err := s.ReadHeaders(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
