@@ -62,7 +62,7 @@ const maxPositions = 100_000
 // KafkaPositions lists what an operator's states say about Kafka partitions,
 // those of all states and the coordinator together, by topic and partition.
 // Equal entries of one state are counted, not repeated. more tells that there
-// are more than the table holds.
+// are more than the table holds. With an error the list is what could be read.
 func (s *Snapshot) KafkaPositions(ctx context.Context, t *Tree, op int) (list []KafkaPosition, more bool, err error) {
 	index := map[KafkaPosition]int{}
 	add := func(p KafkaPosition) {
@@ -90,7 +90,7 @@ func (s *Snapshot) KafkaPositions(ctx context.Context, t *Tree, op int) (list []
 		if t.Kind(n) != KindOperator || t.Dist(n) == DistBroadcast || !mayHoldPartitions(t.Name(n)) {
 			continue
 		}
-		if err := s.statePositions(ctx, t, n, add); err != nil {
+		if err = errors.Join(err, s.statePositions(ctx, t, n, add)); ctx.Err() != nil {
 			return list, more, err
 		}
 	}
@@ -100,7 +100,7 @@ func (s *Snapshot) KafkaPositions(ctx context.Context, t *Tree, op int) (list []
 		}
 		return int(a.Partition.Partition) - int(b.Partition.Partition)
 	})
-	return list, more, nil
+	return list, more, err
 }
 
 // HoldsConnector reports whether n is the coordinator state or a state that may
