@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -76,33 +75,5 @@ func TestFooterIsOfTheTable(t *testing.T) {
 				t.Errorf("place %d: the footer lacks %q", in, b.foot)
 			}
 		}
-	}
-}
-
-const (
-	keysBegin = "<!-- keys -->\n"
-	keysEnd   = "<!-- /keys -->"
-)
-
-// TestREADMEKeys: the README's table of keys is the program's.
-func TestREADMEKeys(t *testing.T) {
-	b, err := os.ReadFile("../README.md")
-	if os.IsNotExist(err) {
-		t.Skip("there is no README.md yet")
-	}
-	_, rest, found := strings.Cut(string(b), keysBegin)
-	table, _, closed := strings.Cut(rest, keysEnd)
-	if !found || !closed {
-		t.Skipf("README.md has no table between %q and %q yet", keysBegin, keysEnd)
-	}
-	if table != KeyTable() {
-		if *update {
-			readme := strings.Replace(string(b), keysBegin+table, keysBegin+KeyTable(), 1)
-			if err := os.WriteFile("../README.md", []byte(readme), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-		t.Errorf("README.md has another table (go test ./ui -update writes it):\n%s", firstDifference(table, KeyTable()))
 	}
 }
