@@ -3,10 +3,18 @@ package finding
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"chkscope/decoder"
 	"chkscope/model"
 )
+
+// inFile is damage without the directory of the file.
+func inFile(d *decoder.Error) string {
+	short := *d
+	short.File = d.File[strings.LastIndexByte(d.File, '/')+1:]
+	return short.Error()
+}
 
 var unreadableStream = Rule{
 	ID:         "unreadable-stream",
@@ -28,7 +36,7 @@ var unreadableStream = Rule{
 			}
 			out = append(out, Finding{
 				Severity: Warn, Certainty: Likely, Target: model.OperatorTarget(r.s.Meta.Operators[u.Op].ID),
-				Evidence: Evidence{{"streams", int64(1)}, {"first", damage.Error()}},
+				Evidence: Evidence{{"streams", int64(1)}, {"first", inFile(damage)}},
 				Action:   "Take an older checkpoint, or remove the states of this operator.",
 			})
 		}
