@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -9,22 +11,14 @@ import (
 	"testing"
 )
 
-// table holds the results by row and version, in the order in which they came.
-type table []*tableRow
+// table holds the results by Flink version and row.
+type table map[string]map[string]cell
 
-type tableRow struct {
-	group, title string
-	cells        map[string]cell
-}
-
-func (tab *table) add(g group, r row, minor string, c cell) {
-	for _, x := range *tab {
-		if x.group == g.name && x.title == r.title() {
-			x.cells[minor] = c
-			return
-		}
+func (tab table) add(minor string, g group, r row, c cell) {
+	if tab[minor] == nil {
+		tab[minor] = map[string]cell{}
 	}
-	*tab = append(*tab, &tableRow{g.name, r.title(), map[string]cell{minor: c}})
+	tab[minor][g.name+" "+r.title()] = c
 }
 
 // markdown draws the table, with a note for each cell that is not ok.
@@ -32,26 +26,26 @@ func (tab table) markdown() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "| snapshot | edit | %s |\n|---|---|%s\n", strings.Join(versions, " | "), strings.Repeat("---|", len(versions)))
 	var notes []string
-	for _, x := range tab {
-		snapshot, edit, _ := strings.Cut(x.title, " ")
-		fmt.Fprintf(&s, "| %s %s | %s |", x.group, snapshot, edit)
-		for _, minor := range versions {
-			c, ran := x.cells[minor]
-			switch {
-			case !ran:
-				s.WriteString(" n/a |")
-			case c.result == "ok":
-				s.WriteString(" ok |")
-			default:
-				note := clean(c.why)
-				i := slices.Index(notes, note)
-				if i < 0 {
-					i, notes = len(notes), append(notes, note)
+	for _, g := range groups {
+		for _, r := range g.rows {
+			fmt.Fprintf(&s, "| %s %s | %s |", g.name, r.snapshot, strings.TrimPrefix(r.title(), r.snapshot+" "))
+			for _, minor := range versions {
+				c, ran := tab[minor][g.name+" "+r.title()]
+				switch {
+				case !ran:
+					s.WriteString(" n/a |")
+				case c.Result == "ok":
+					s.WriteString(" ok |")
+				default:
+					i := slices.Index(notes, c.Why)
+					if i < 0 {
+						i, notes = len(notes), append(notes, c.Why)
+					}
+					fmt.Fprintf(&s, " %s (%d) |", c.Result, i+1)
 				}
-				fmt.Fprintf(&s, " %s (%d) |", c.result, i+1)
 			}
+			s.WriteString("\n")
 		}
-		s.WriteString("\n")
 	}
 	s.WriteString("\n")
 	for i, n := range notes {
@@ -76,19 +70,33 @@ func clean(why string) string {
 	return why
 }
 
-// write puts the table between the two marks of a Markdown file.
-func (tab table) write(t *testing.T, file string) {
-	const from, to = "<!-- written by TestMatrix -->\n", "<!-- end -->"
-	b, err := os.ReadFile(file)
+// write keeps the columns of this run in matrix.json beside those of other versions, and draws the table between the two marks of README.md.
+func (tab table) write(t *testing.T) {
+	all := table{}
+	if b, err := os.ReadFile("matrix.json"); err == nil {
+		if err := json.Unmarshal(b, &all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maps.Copy(all, tab)
+	b, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(b), from)
+	if err := os.WriteFile("matrix.json", append(b, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const from, to = "<!-- written by TestMatrix -->\n", "<!-- end -->"
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(readme), from)
 	_, tail, closed := strings.Cut(rest, to)
 	if !ok || !closed {
-		t.Fatalf("%s has no place for the table", file)
+		t.Fatal("README.md has no place for the table")
 	}
-	if err := os.WriteFile(file, []byte(head+from+tab.markdown()+to+tail), 0o644); err != nil {
+	if err := os.WriteFile("README.md", []byte(head+from+all.markdown()+to+tail), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
