@@ -194,6 +194,16 @@ func (f *flink) restore(scenario, snapshot, dir string, options ...string) (rest
 	return restored{facts, answer[len(answer)-1][1]}, err
 }
 
+// recover is restore as a new JobManager does it, from high availability in dir.
+func (f *flink) recover(scenario, dir string, options ...string) (restored, error) {
+	answer, err := f.do(append([]string{"recover", scenario, dir}, options...)...)
+	if err != nil {
+		return restored{}, err
+	}
+	facts, err := lines(filepath.Join(dir, "facts.txt"))
+	return restored{facts, answer[len(answer)-1][1]}, err
+}
+
 // names gives the state names in a snapshot as Flink's own loader reads them.
 func (f *flink) names(t *testing.T, snapshot string) []string {
 	t.Helper()

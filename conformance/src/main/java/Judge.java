@@ -12,6 +12,17 @@ import java.util.List;
 class Judge {
     static void restore(String scenario, String snapshot, Path dir, Options o) throws Exception {
         o.set("from", snapshot);
+        judge(scenario, dir, o);
+    }
+
+    static void recover(String scenario, Path dir, Options o) throws Exception {
+        try (ZooKeeperNodes zookeeper = new ZooKeeperNodes(dir.resolve("zk"))) {
+            o.set("zookeeper", zookeeper.address());
+            judge(scenario, dir, o);
+        }
+    }
+
+    private static void judge(String scenario, Path dir, Options o) throws Exception {
         if (!o.has("interval")) o.set("interval", "300ms");
         Facts.start();
         try (Run run = new Run(scenario, dir, o)) {

@@ -32,6 +32,8 @@ class Run implements AutoCloseable {
         Files.createDirectories(dir);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.createLocalEnvironment(Settings.of(o, dir));
         graph.build(env);
+        List<Path> old = checkpoints();
+        if (!old.isEmpty()) before = number(old.get(old.size() - 1)); // recovered in its own directory
         job = env.executeAsync("conformance-" + name);
         result = job.getJobExecutionResult();
     }

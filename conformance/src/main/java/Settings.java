@@ -8,6 +8,7 @@ import org.apache.flink.configuration.Configuration;
  * <pre>
  *   backend=hashmap|rocksdb  incremental=true  timers=heap (beside RocksDB)  threshold=BYTES (state inline up to)
  *   interval=700ms  retained=3  unaligned=true  compression=true  changelog=true  materialize=1500ms  filemerging=true
+ *   zookeeper=ADDRESS  cluster=ID (high availability)
  *   from=SNAPSHOT  claim=CLAIM|NO_CLAIM|LEGACY  ignore=true (allow non-restored state)
  * </pre>
  */
@@ -19,6 +20,7 @@ class Settings {
         s.cluster(dir);
         s.checkpoints(o, dir);
         s.recovery(o);
+        s.highAvailability(o, dir);
         return s.c;
     }
 
@@ -67,6 +69,15 @@ class Settings {
         set(o.text("from", ""), 1, 20, "execution.savepoint.path", "execution.state-recovery.path");
         set(o.text("ignore", "false"), 1, 20, "execution.savepoint.ignore-unclaimed-state", "execution.state-recovery.ignore-unclaimed-state");
         if (o.has("claim")) set(o.text("claim", ""), 1, 20, "execution.savepoint-restore-mode", "execution.state-recovery.claim-mode");
+    }
+
+    private void highAvailability(Options o, Path dir) {
+        if (!o.has("zookeeper")) return;
+        set("zookeeper", 1, 17, "high-availability", "high-availability.type");
+        set(o.text("zookeeper", ""), "high-availability.zookeeper.quorum");
+        set("file://" + dir + "/ha", "high-availability.storageDir");
+        set(o.text("cluster", "lab"), "high-availability.cluster-id");
+        set("0123456789abcdef0123456789abcdef", "$internal.pipeline.job-id"); // the job's id is part of the nodes' paths
     }
 
     private void set(String value, String key) { c.setString(key, value); }

@@ -1,0 +1,89 @@
+package conformance
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var haRows = []row{
+	{name: "op-full union-offsets", drop: drop("buffering/operator/union-offsets"), gone: unionFacts, released: drop("union-offsets")},
+	{name: "op-full limits", drop: drop("with-rules/operator/limits"), gone: []string{`^broadcast with-rules#\d+ limits`}},
+	{name: "operator with-rules", drop: drop("with-rules"), gone: []string{"^broadcast with-rules"}},
+}
+
+// TestHighAvailability: a new JobManager recovers from ZooKeeper and from a completedCheckpoint object that chkscope wrote, put in the old
+// one's place as `prune` says.
+func TestHighAvailability(t *testing.T) {
+	for _, minor := range []string{"1.15", "1.18", "1.20", "2.1"} {
+		if extent != "full" && minor != "1.20" {
+			continue
+		}
+		for _, r := range haRows {
+			t.Run(minor+" "+r.name, func(t *testing.T) {
+				s := open(t, filepath.Join(lab(t), minor+"-ha"))
+				f := start(t, minor, "")
+				object := newestObject(t, s.home)
+				to := filepath.Join(t.TempDir(), "copy")
+				args := []string{"prune", object, "--to", to, "--yes"}
+				for _, selector := range r.drop {
+					args = append(args, "--drop", selector)
+				}
+				for _, uid := range basicUids {
+					args = append(args, "--uid", uid)
+				}
+				if o := chkscope(t, args...); o.code != 0 {
+					t.Fatalf("prune: exit %d\n%s", o.code, o.stderr)
+				}
+				written, err := os.ReadFile(filepath.Join(to, filepath.Base(object)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(object, written, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				got, err := f.recover(s.scenario, s.home, s.options...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := r.compare(s.facts, got.facts); d != nil {
+					t.Errorf("recovered facts:\n%s", strings.Join(d, "\n"))
+				}
+				again, err := f.restore(s.scenario, got.checkpoint, t.TempDir(), s.options...)
+				if err != nil {
+					t.Fatalf("own checkpoint: %v", err)
+				}
+				if d := diff(without(lasting(got.facts), "restored "), without(lasting(again.facts), "restored ")); d != nil {
+					t.Errorf("own checkpoint:\n%s", strings.Join(d, "\n"))
+				}
+			})
+		}
+	}
+}
+
+// newestObject gives the completedCheckpoint object that the last checkpoint's node points to.
+func newestObject(t *testing.T, home string) string {
+	t.Helper()
+	index, err := lines(filepath.Join(home, "zk", "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := ""
+	for _, line := range index {
+		if f := strings.Fields(line); len(f) == 4 && regexp.MustCompile(`/checkpoints/\d+$`).MatchString(f[0]) {
+			node = f[3]
+		}
+	}
+	pointer, err := os.ReadFile(filepath.Join(home, "zk", node))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := regexp.MustCompile(`completedCheckpoint[0-9a-f]{12}`).Find(pointer)
+	found, _ := filepath.Glob(filepath.Join(home, "ha", "*", string(object)))
+	if len(found) != 1 {
+		t.Fatalf("the object %q is in %d places", object, len(found))
+	}
+	return found[0]
+}

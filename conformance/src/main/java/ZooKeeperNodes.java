@@ -1,0 +1,45 @@
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.CreateMode;
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.Watcher;
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.ZooDefs;
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.ZooKeeper;
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServer;
+
+/**
+ * A ZooKeeper in this JVM that holds the nodes of a directory: {@code index} has one line a node (path, persistent or ephemeral, length, file
+ * with its bytes or -). Left out are the job graph, since the job is submitted again, and what a crash ended.
+ */
+class ZooKeeperNodes implements AutoCloseable {
+    private final ServerCnxnFactory server = ServerCnxnFactory.createFactory(0, 50);
+
+    ZooKeeperNodes(Path nodes) throws Exception {
+        Path data = Files.createTempDirectory("zookeeper");
+        server.startup(new ZooKeeperServer(data.toFile(), data.toFile(), 2000));
+        CountDownLatch up = new CountDownLatch(1);
+        try (Client client = new Client(address(), up)) {
+            up.await();
+            for (String line : Files.readAllLines(nodes.resolve("index"))) {
+                String[] f = line.split(" ");
+                if (!f[1].equals("persistent") || f[0].contains("/jobgraphs/") || f[0].contains("/execution-plans/")) continue;
+                byte[] value = f[3].equals("-") ? new byte[0] : Files.readAllBytes(nodes.resolve(f[3]));
+                client.create(f[0], value, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            }
+        }
+    }
+
+    String address() { return "127.0.0.1:" + server.getLocalPort(); }
+
+    @Override public void close() { server.shutdown(); }
+
+    private static class Client extends ZooKeeper implements AutoCloseable {
+        Client(String address, CountDownLatch up) throws Exception {
+            super(address, 30_000, e -> {
+                if (e.getState() == Watcher.Event.KeeperState.SyncConnected) up.countDown();
+            });
+        }
+    }
+}
