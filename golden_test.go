@@ -63,7 +63,7 @@ func TestGolden(t *testing.T) {
 		for _, c := range commands {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				r := run(append(c.args(dir), flags...)...)
-				got := strings.ReplaceAll(r.out+r.errOut, store.FileURI(root), "file:/REPOSITORY")
+				got := withoutRoot(r.out+r.errOut, root)
 				compareGolden(t, filepath.Join("testdata", "golden", strings.ReplaceAll(name, "/", "-")+"."+c.name), got)
 			})
 		}
@@ -104,4 +104,9 @@ func compareGolden(t *testing.T, path, got string) {
 	if got != string(want) {
 		t.Errorf("%s differs (renew with -update, after a look at why):\n--- got\n%s\n--- want\n%s", path, got, want)
 	}
+}
+
+// withoutRoot takes the place of the repository out of URIs and paths.
+func withoutRoot(text, root string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, store.FileURI(root), "file:/REPOSITORY"), root, "/REPOSITORY")
 }
