@@ -76,7 +76,7 @@ func TestGolden(t *testing.T) {
 		t.Run("object/"+c.name, func(t *testing.T) {
 			// Which stream is the first that cannot be read, on stderr, is by chance.
 			r := run(append(c.args(object), "--map=s3://bucket=decoder/ha/testdata/bucket")...)
-			got := strings.ReplaceAll(r.out, store.FileURI(root), "file:/REPOSITORY")
+			got := withoutRoot(r.out, root)
 			compareGolden(t, filepath.Join("testdata", "golden", "object."+c.name), got)
 		})
 	}
