@@ -32,6 +32,8 @@ func (tab table) markdown() string {
 			for _, minor := range versions {
 				c, ran := tab[minor][g.name+" "+r.title()]
 				switch {
+				case tab[minor] == nil:
+					s.WriteString(" - |")
 				case !ran:
 					s.WriteString(" n/a |")
 				case c.Result == "ok":
