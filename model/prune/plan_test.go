@@ -132,7 +132,7 @@ func TestProofSeesOneBit(t *testing.T) {
 				size = 2000
 			}
 			seen, unseen := 0, []int{}
-			for at := 0; at < size; at += 1 + size/23 {
+			for at := 0; at < size; at += 1 + size/97 {
 				_, err := prune.Apply(context.Background(), k.plan(t, dest), bender{k.store(t), f.Name, at}, nil)
 				if err == nil {
 					unseen = append(unseen, at)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"slices"
@@ -90,6 +91,9 @@ func (a *application) prove(ctx context.Context) (*Proof, error) {
 	if err := p.checkpoint(); err != nil {
 		return nil, err
 	}
+	if err := p.bytesAsPlanned(); err != nil {
+		return nil, err
+	}
 	a.meter.file()
 	if err := p.checkFiles(); err != nil {
 		return nil, err
@@ -99,6 +103,24 @@ func (a *application) prove(ctx context.Context) (*Proof, error) {
 	}
 	p.proof.OK = true
 	return &p.proof, nil
+}
+
+// bytesAsPlanned compares the whole of `_metadata` with what the planned
+// structures encode to: a changed bit may also lie where no two fields of source
+// and copy have to be equal, such as a new name or id.
+func (p *prover) bytesAsPlanned() error {
+	h := crc32.New(castagnoli)
+	if _, err := metadata.Encode(h, p.app.work.out.Checkpoint); err != nil {
+		return err
+	}
+	got, err := sumOf(p.ctx, p.app.ws, p.app.uri(model.MetadataName), 0, -1)
+	if err != nil {
+		return err
+	}
+	if got.CRC32 != h.Sum32() {
+		p.wrong("`_metadata` as it was read back is not byte for byte what was planned")
+	}
+	return nil
 }
 
 // wrong notes a difference.
