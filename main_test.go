@@ -342,7 +342,7 @@ func TestLogAndSecrets(t *testing.T) {
 func TestMapHint(t *testing.T) {
 	dir, _ := fixture(t, "v4-rocks-incremental")
 	for _, command := range []string{"report", "verify"} {
-		r := run(command, dir).wantCode(t, exitFindings).wantErr(t, "--map 'file:/flink/v4-rocks-incremental/checkpoints=")
+		r := run(command, dir).wantCode(t, exitFindings).wantErr(t, "--map 'file:/flink/v4-rocks-incremental=")
 		_, rest, _ := strings.Cut(r.errOut, "--map '")
 		hint, _, _ := strings.Cut(rest, "'")
 		run(command, dir, "--map", hint).wantCode(t, exitOK)

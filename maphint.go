@@ -2,31 +2,16 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"chkscope/model"
 	"chkscope/model/finding"
-	"chkscope/model/store"
 )
 
 // sayMap tells which --map finds a missing file, where the checkpoint was moved
-// or downloaded as a whole: a directory above it (of the job, mostly) is named in
-// the file's path too, and below it the file is there.
+// or downloaded as a whole.
 func (p *program) sayMap(ctx context.Context, s *snapshot, missing string) {
-	dir := s.Dir
-	for range 4 {
-		base := store.Base(dir)
-		if base == "" {
-			return
-		}
-		if at := strings.Index(missing, "/"+base+"/"); at > 0 {
-			from, to := missing[:at], store.Parent(dir)
-			if info, err := s.Store.Stat(ctx, to+missing[at:]); err == nil && !info.Dir {
-				p.say("missing files are in another place here: add --map %s", model.ShellQuoted(from+"="+to))
-				return
-			}
-		}
-		dir = store.Parent(dir)
+	if from, to, ok := s.SuggestMap(ctx, missing); ok {
+		p.say("missing files are in another place here: add --map %s", model.ShellQuoted(from+"="+to))
 	}
 }
 

@@ -67,6 +67,9 @@ func (p *program) resultText(ctx context.Context, st model.WriteStore, d *prune.
 	}
 	fmt.Fprintf(w, "\n%s: read back and compared, %s state cells checked, %s equal, %s removed, %s unchecked.\n", p.strong("Proof "+proof),
 		model.FormatCount(int64(d.Proof.Checked)), model.FormatCount(int64(d.Proof.Equal)), model.FormatCount(int64(d.Proof.Removed)), model.FormatCount(int64(d.Proof.Unchecked)))
+	if n := int64(d.Proof.Unchecked); n > 0 {
+		fmt.Fprintf(w, "Unchecked are files that the copy names and that were not found, or could not be asked for, from here (%s): where they are missing, Flink cannot restore the copy.\n", model.FormatCount(n))
+	}
 	if o := d.Proof.Object; o != nil {
 		fmt.Fprintf(w, "The object too: %s state cells checked, %s equal, %s removed.\n",
 			model.FormatCount(int64(o.Checked)), model.FormatCount(int64(o.Equal)), model.FormatCount(int64(o.Removed)))
