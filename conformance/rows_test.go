@@ -34,6 +34,7 @@ type row struct {
 	fails    string                  // Flink does not restore it and says so; the row shows it
 	repairs  bool                    // the edit writes the broken streams anew
 	full     bool                    // not in the part that CI runs
+	// The job at parallelism 3 leaves a source without a split, which ends it: before 1.15 no checkpoint is taken then.
 	first    string                  // first Flink version that has it
 }
 
@@ -125,9 +126,9 @@ var heapRows = join([]row{
 	{snapshot: "checkpoint", name: "copy", copies: "full"},
 	{snapshot: "native", name: "op-full union-offsets", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), first: "1.15"},
 	{snapshot: "canonical", name: "op-full union-offsets", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets")},
-	{snapshot: "checkpoint", name: "op-full union-offsets, parallelism 3", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), restore: "parallelism=3"},
-	{snapshot: "canonical", name: "keyed-drop order, parallelism 3", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), restore: "parallelism=3"},
-	{snapshot: "checkpoint", full: true, name: "elements buffered-elements 2, parallelism 3", drop: drop("buffering/operator/buffered-elements/*/2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}, restore: "parallelism=3"},
+	{snapshot: "checkpoint", name: "op-full union-offsets, parallelism 3", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), restore: "parallelism=3", first: "1.15"},
+	{snapshot: "canonical", name: "keyed-drop order, parallelism 3", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), restore: "parallelism=3", first: "1.15"},
+	{snapshot: "checkpoint", full: true, name: "elements buffered-elements 2, parallelism 3", drop: drop("buffering/operator/buffered-elements/*/2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}, restore: "parallelism=3", first: "1.15"},
 	{snapshot: "checkpoint", name: "op-full union-offsets, job without it", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), restore: "without=union-offsets"},
 }, keyedDrops("canonical"), claims(dropUnion, true), claims(row{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")}, false))
 
@@ -138,7 +139,7 @@ var rocksRows = join([]row{
 	{snapshot: "checkpoint", name: "rocks-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), refused: "RocksDB"},
 	{snapshot: "native", name: "copy", copies: "full", claim: "CLAIM", first: "1.15"},
 	{snapshot: "native", name: "as Flink wrote it", copies: "none", claim: "CLAIM", first: "1.15", fails: "own checkpoint: .*FileNotFoundException"},
-	{snapshot: "checkpoint", name: "copy, parallelism 3", copies: "full", restore: "parallelism=3"},
+	{snapshot: "checkpoint", name: "copy, parallelism 3", copies: "full", restore: "parallelism=3", first: "1.15"},
 }, keyedDrops("canonical"), claims(row{snapshot: "checkpoint", name: "copy"}, false), inFull(claims(dropUnion, true)))
 
 var groups = []group{
