@@ -35,7 +35,7 @@ type row struct {
 	repairs  bool                    // the edit writes the broken streams anew
 	full     bool                    // not in the part that CI runs
 	// The job at parallelism 3 leaves a source without a split, which ends it: before 1.15 no checkpoint is taken then.
-	first    string                  // first Flink version that has it
+	first string // first Flink version that has it
 }
 
 func drop(selectors ...string) []string { return selectors }
