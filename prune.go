@@ -76,7 +76,7 @@ func (p *program) copyCommand() *cobra.Command {
 	var f pruneFlags
 	cmd := &cobra.Command{
 		Use:   "copy URI --to URI",
-		Short: "A proved copy with everything in it: make self-contained, move, relocate",
+		Short: "A proved copy without removing anything: move, relocate, and with --copy full make self-contained",
 		Args:  exactly(1, "the URI of a checkpoint"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.to == "" {

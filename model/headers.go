@@ -220,6 +220,18 @@ func (s *Snapshot) Compressed(op, sub int) bool {
 	return s.known.compressed[opSub{int32(op), int32(sub)}]
 }
 
+// SameOffsets reports whether all elements of a list, two or more, have one
+// offset: in a stream with snapshot compression the sign of Flink 1.18.0 and
+// 1.18.1, whose elements have no recorded ends.
+func (s *Snapshot) SameOffsets(st metadata.OperatorState) bool {
+	if st.Offsets.Len() < 2 {
+		return false
+	}
+	first, err1 := st.Offsets.First(s.Meta.In)
+	last, err2 := st.Offsets.Last(s.Meta.In)
+	return err1 == nil && err2 == nil && first == last
+}
+
 // headerOnly gives names of an operator's stream headers that no offsets map
 // has, sorted.
 func (s *Snapshot) headerOnly(op int, inMap func(string) bool) []string {

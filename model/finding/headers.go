@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"chkscope/decoder/metadata"
 	"chkscope/decoder/serde"
 	"chkscope/model"
 )
@@ -166,7 +165,7 @@ func (r *run) brokenStreams(op int) (Finding, bool) {
 		}
 		hit := false
 		for _, st := range subtasks[k].State.ManagedOperator.States {
-			if !sameOffsets(r.s, st) {
+			if !r.s.SameOffsets(st) {
 				continue
 			}
 			hit = true
@@ -186,15 +185,6 @@ func (r *run) brokenStreams(op int) (Finding, bool) {
 		Evidence: Evidence{{"streams", streams}, {"entries", entries}, {"states", names[:min(len(names), firstPaths)]}},
 		Cause: fmt.Sprintf("Flink 1.18 wrote the lists %s of %s with snapshot compression and one offset for all elements: 1.18 cannot restore it, a later Flink gives every element the value of the first.",
 			firstOf(names, 3), r.operatorName(op)),
-		Action: "Do not restore it as it is. Any removal from the stream writes it anew without compression, which repairs the lists whose serializers are known.",
+		Action: "Do not restore it as it is. A copy (`chkscope copy`, or any removal) writes the stream anew without compression, which repairs the lists whose serializers are known.",
 	}, true
-}
-
-func sameOffsets(s *model.Snapshot, st metadata.OperatorState) bool {
-	if st.Offsets.Len() < 2 {
-		return false
-	}
-	first, err1 := st.Offsets.First(s.Meta.In)
-	last, err2 := st.Offsets.Last(s.Meta.In)
-	return err1 == nil && err2 == nil && first == last
 }

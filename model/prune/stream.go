@@ -53,6 +53,7 @@ type operatorStream struct {
 	op      int
 	handles []streamUse
 	drop    []string
+	repair  bool // written anew though nothing of it goes (see brokenStream)
 
 	stream *opstate.Stream
 	hit    []string // names of drop that its header has
@@ -80,6 +81,7 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 		return w.checkHeaderOnly(nil)
 	}
 	var mu sync.Mutex
+	var broken []error
 	done := make([]*rewriteJob, len(streams))
 	index := make([]int, len(streams))
 	for i := range index {
@@ -91,13 +93,22 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			w.kept = append(w.kept, keptHeader{s.op, s.drop, s.key, err})
+			if s.repair {
+				broken = append(broken, fmt.Errorf("%s: %w", s.key, err))
+			} else {
+				w.kept = append(w.kept, keptHeader{s.op, s.drop, s.key, err})
+			}
 		}
 		done[i] = job
 		return ctx.Err()
 	})
 	if err != nil {
 		return err
+	}
+	if len(broken) > 0 {
+		var bad refusals
+		bad.add("broken-compression", "", fmt.Sprintf("%d streams of operator state were written by Flink 1.18 with snapshot compression and one offset for all elements, and cannot be repaired: %v. Remove the states of that operator", len(broken), broken[0]), "")
+		return bad.err()
 	}
 	slices.SortFunc(w.kept, func(a, b keptHeader) int { return bytes.Compare([]byte(a.where), []byte(b.where)) })
 	for i, job := range done {
@@ -145,13 +156,14 @@ func (w *work) operatorStreams() []*operatorStream {
 	byKey := map[string]*operatorStream{}
 	for i, from := range w.out.from {
 		drop := names[from.op]
-		if len(drop) == 0 {
-			continue
-		}
 		slices.Sort(drop)
 		for k, sub := range from.subs {
 			src, out := w.removal.src.Operators[from.op].Subtasks[sub].State, w.out.Operators[i].Subtasks[k].State
 			if out == nil || src.ManagedOperator == nil || out.ManagedOperator == nil || out.ManagedOperator.Delegate.Type == metadata.TypeEmptySegment {
+				continue
+			}
+			repair := len(drop) == 0 && w.brokenStream(from.op, sub, src.ManagedOperator)
+			if len(drop) == 0 && !repair {
 				continue
 			}
 			s := w.operatorStream(from.op, src.ManagedOperator)
@@ -161,11 +173,19 @@ func (w *work) operatorStreams() []*operatorStream {
 				byKey[s.key] = s
 				list = append(list, s)
 			}
-			s.drop = drop
+			s.drop, s.repair = drop, s.repair || repair
 			s.handles = append(s.handles, streamUse{src.ManagedOperator, out.ManagedOperator, sub, &out.ManagedOperator})
 		}
 	}
 	return list
+}
+
+// brokenStream: a stream of Flink 1.18.0 or 1.18.1 with snapshot compression,
+// in which the elements of a list have one offset. Its own Flink cannot restore
+// it and a later one makes every element the first, so that a copy as it is
+// would be no copy: it is written anew, split by the serializers.
+func (w *work) brokenStream(op, sub int, h *metadata.OperatorHandle) bool {
+	return w.snap.Compressed(op, sub) && slices.ContainsFunc(h.States, w.snap.SameOffsets)
 }
 
 func (w *work) operatorStream(op int, h *metadata.OperatorHandle) *operatorStream {
@@ -202,7 +222,7 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 	s.hit = slices.DeleteFunc(slices.Clone(s.drop), func(n string) bool { return header.State(n) == nil })
 	records := slices.DeleteFunc(slices.Clone(header.States), func(m serde.StateMeta) bool { return slices.Contains(s.drop, m.Name) })
 	switch {
-	case len(records) == len(header.States):
+	case len(records) == len(header.States) && !s.repair:
 		return nil, nil
 	case len(records) == 0 && !named:
 		s.release()
