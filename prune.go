@@ -193,7 +193,7 @@ func (p *program) plan(ctx context.Context, st model.Store, args []string, f pru
 
 func (p *program) makePlan(ctx context.Context, s *snapshot, saved *prune.Plan, to string, f pruneFlags) (*prune.Plan, error) {
 	if s.damage != nil {
-		return nil, failed(fmt.Errorf("a damaged checkpoint is not pruned: %w", s.damage))
+		return nil, failed(fmt.Errorf("a damaged checkpoint is not pruned; take an older one, or bring the whole file back: %w", s.damage))
 	}
 	if saved != nil {
 		return prune.Rebuild(ctx, s.Snapshot, s.tree, saved, to)

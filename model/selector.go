@@ -430,7 +430,7 @@ func nearest[T any](text string, all []T, of func(T) (text, selector string)) []
 	var list []candidate
 	for _, a := range all[:min(len(all), 2000)] {
 		name, selector := of(a)
-		list = append(list, candidate{selector, distance(text, name)})
+		list = append(list, candidate{selector, unlike(text, name)})
 	}
 	slices.SortStableFunc(list, func(a, b candidate) int { return a.distance - b.distance })
 	var out []string
@@ -438,6 +438,20 @@ func nearest[T any](text string, all []T, of func(T) (text, selector string)) []
 		out = append(out, c.selector)
 	}
 	return out
+}
+
+// unlike is how far a name is from what was typed: a beginning or a part of the
+// name is nearest, the row without a name farthest.
+func unlike(text, name string) int {
+	switch {
+	case name == "":
+		return 1 << 10
+	case text != "" && strings.HasPrefix(name, text):
+		return 0
+	case text != "" && strings.Contains(name, text):
+		return 1
+	}
+	return 1 + distance(text, name)
 }
 
 // distance is the Levenshtein distance of two texts, cut at 128 bytes each.

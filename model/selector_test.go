@@ -98,6 +98,15 @@ func TestSelectRefused(t *testing.T) {
 	}
 }
 
+func TestNearest(t *testing.T) {
+	s, tree := openCorpus(t, "incident/consumer-to-source-1.15-p4/gen-5/checkpoint")
+	_, err := s.Select(tree, "61252f73/operator/topic")
+	var no *NoMatch
+	if !errors.As(err, &no) || len(no.Nearest) == 0 || !strings.HasSuffix(no.Nearest[0], "/topic-partition-offset-states") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestEscape(t *testing.T) {
 	g := Target{Class: ClassState, Kind: KindOperator, Name: "a/b %*?\xc0\x80é", Subtask: -1, Entries: AllEntries}
 	want := "00000000000000000000000000000000/operator/a%2Fb%20%25%2A%3F%00%C3%A9" // NUL is C0 80 in the file

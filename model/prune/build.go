@@ -110,7 +110,7 @@ func selectors(targets []model.Target) []string {
 // checkSource refuses what cannot be pruned or copied at all.
 func checkSource(s *model.Snapshot, req Request) error {
 	if d := s.Damage(); d != nil {
-		return fmt.Errorf("a damaged checkpoint is not pruned or copied: %w", d)
+		return fmt.Errorf("a damaged checkpoint is not pruned or copied; take an older one, or bring the whole file back: %w", d)
 	}
 	if s.Meta.Version < 2 {
 		return refuse("version", "", fmt.Sprintf("metadata version %d is read only: no Flink since 1.11 restores it", s.Meta.Version), "")
