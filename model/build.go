@@ -55,7 +55,7 @@ type cellTmp struct {
 }
 
 func (s *Snapshot) buildTree() *Tree {
-	b := &builder{s: s, t: &Tree{}, in: decoder.Paged(s.Meta.In, 64<<10), files: newFileTable(), names: map[string]uint32{}}
+	b := &builder{s: s, t: &Tree{}, in: decoder.Paged(s.Meta.In, 64<<10), files: newFileTable(), names: map[string]uint32{}, byKey: map[stateKey]int{}}
 	t, ops := b.t, s.Meta.Operators
 	b.add(nodeTmp{class: ClassCheckpoint, op: -1, sub: -1, index: -1})
 	for i := range ops {
@@ -137,9 +137,7 @@ func (b *builder) add(n nodeTmp) Node {
 func (b *builder) operator(i int) {
 	o := &b.s.Meta.Operators[i]
 	b.op, b.states, b.cells, b.total = int32(i), b.states[:0], b.cells[:0], Sizes{}
-	b.byKey = map[stateKey]int{}
-	d := &b.t.detail[i]
-	d.KeyedHandles = map[byte]int{}
+	clear(b.byKey)
 	if o.Coordinator != nil {
 		b.coordinator(o.Coordinator)
 	}

@@ -15,6 +15,9 @@ func (b *builder) keyedHandle(k int32, h *metadata.KeyedHandle, kind Kind, slot 
 	d := &b.t.detail[b.op]
 	d.ChangelogBytes += changelog
 	if kind == KindKeyed {
+		if d.KeyedHandles == nil {
+			d.KeyedHandles = map[byte]int{}
+		}
 		d.KeyedHandles[h.Type]++
 	}
 	names := b.s.keyedNames(int(b.op), kind)
