@@ -78,7 +78,7 @@ func TestEndToEnd(t *testing.T) {
 		t.Fatalf("%v\n%s", err, c.text())
 	}
 	c.settle(200 * time.Millisecond)
-	if out := string(c.bytes); !strings.Contains(out[strings.LastIndex(out, "\x1b[?1049l"):], "chk-16-pruned") {
+	if out := string(c.since(0)); !strings.Contains(out[strings.LastIndex(out, "\x1b[?1049l"):], "chk-16-pruned") {
 		t.Error("the next steps are not printed after the screen is gone")
 	}
 	if after := treeSums(t, source); after != before {

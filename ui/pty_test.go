@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"os/exec"
@@ -42,6 +43,13 @@ func newConsole(t testing.TB, f *os.File, w, h int) *console {
 		}
 	}()
 	return c
+}
+
+// since is what was written behind the first from bytes.
+func (c *console) since(from int) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return bytes.Clone(c.bytes[from:])
 }
 
 // start runs a program in a terminal of its own.
@@ -213,7 +221,7 @@ func TestBytesPerKey(t *testing.T) {
 	for range 3 {
 		from := c.written()
 		time.Sleep(2 * time.Second)
-		if moved = c.bytes[from:]; len(moved) == 0 {
+		if moved = c.since(from); len(moved) == 0 {
 			break
 		}
 	}
