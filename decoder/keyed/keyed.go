@@ -58,9 +58,6 @@ import (
 	"chkscope/decoder/serde"
 )
 
-// maxHeader is how many bytes of a header are read.
-const maxHeader = 64 << 20
-
 // Header is the header of a stream.
 type Header struct {
 	Version    int32
@@ -102,19 +99,9 @@ func (h *Header) AssumeKryo5() {
 // The error is a *decoder.Error; one of an unknown version wraps
 // decoder.ErrVersion. On damage the Header has the records before it.
 func ParseHeader(in decoder.Input, limit int64, names []string) (*Header, error) {
-	limit = min(limit, in.Size())
-	for size := int64(64 << 10); ; size *= 16 {
-		size = min(size, limit, maxHeader)
-		buf, err := decoder.ReadSpan(in, decoder.Span{Len: size}, maxHeader)
-		if err != nil {
-			return nil, err
-		}
-		h, r := parseHeader(in.Name(), buf, size < limit && size < maxHeader, size == limit, names)
-		if r.Short() {
-			continue
-		}
-		return h, r.Err()
-	}
+	return serde.ReadHeader(in, limit, func(buf []byte, partial, whole bool) (*Header, *serde.Reader) {
+		return parseHeader(in.Name(), buf, partial, whole, names)
+	})
 }
 
 // parseHeader reads a header from buf. Partial: more bytes may be had; whole:

@@ -9,6 +9,7 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
 )
 
 // Edit is what Rewrite takes out of a stream.
@@ -246,7 +247,7 @@ func (s *Stream) writeHeader(out *output, p plan) error {
 }
 
 func (s *Stream) copySpan(out *output, span decoder.Span) error {
-	p, err := decoder.ReadSpan(s.In, span, maxHeader)
+	p, err := decoder.ReadSpan(s.In, span, serde.MaxHeader)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
 )
 
 // Edit is what Rewrite takes out of a stream.
@@ -103,7 +104,7 @@ func (s *Stream) writeHeader(out *output, drop map[string]bool) (int, error) {
 			if drop[m.Name] {
 				continue
 			}
-			p, err := decoder.ReadSpan(s.In, m.Span, maxHeader)
+			p, err := decoder.ReadSpan(s.In, m.Span, serde.MaxHeader)
 			if err != nil {
 				return err
 			}
