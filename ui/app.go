@@ -76,7 +76,9 @@ func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if a.leaving {
 		return a, tea.Quit
 	}
-	return a, tea.Batch(cmd, a.sync(), a.wantPages(), a.wantDetails(), a.tick(), a.ageTick())
+	cmd = tea.Batch(cmd, a.sync())
+	a.layout() // the number of rows may be another one now
+	return a, tea.Batch(cmd, a.wantPages(), a.wantDetails(), a.tick(), a.ageTick())
 }
 
 func (a *App) handle(msg tea.Msg) tea.Cmd {

@@ -96,7 +96,7 @@ func (a *App) briefly(w, lines int) []string {
 			return a.ellipsis(out[:lines], w)
 		}
 	}
-	out = append(out, wrap(a.summary(r), w)...)
+	out = append(out, a.summary(r, w)...)
 	if len(out) > lines {
 		out = a.ellipsis(out[:lines], w)
 	}
@@ -124,20 +124,21 @@ func (a *App) findingLines(f *finding.Finding, w int) []string {
 	return lines
 }
 
-// summary is one sentence about a row, from what is in memory.
-func (a *App) summary(r row) string {
+// summary is what a row is, from what is in memory: first where it is, in one
+// line, then the facts. So little changes on the screen from row to row.
+func (a *App) summary(r row, w int) []string {
 	t := a.names.tree
-	sep := " " + a.theme.sep + " "
 	if r.elem >= 0 {
-		return a.elementSummary(r)
+		return a.elementSummary(r, w)
 	}
-	parts := []string{a.names.full(r.node)}
+	where := a.names.full(r.node)
+	var parts []string
 	switch t.Class(r.node) {
 	case model.ClassOperator:
 		op := &a.snap.Meta.Operators[t.Operator(r.node)]
-		parts[0] += " (" + op.ID.String() + ")"
+		where += " (" + op.ID.String() + ")"
 		if !a.names.ops[t.Operator(r.node)].named {
-			parts[0] = op.ID.String()
+			where = op.ID.String()
 		}
 		parts = append(parts, fmt.Sprintf("parallelism %d of %d", op.Parallelism, op.MaxParallelism))
 	case model.ClassState, model.ClassCell:
@@ -152,7 +153,8 @@ func (a *App) summary(r row) string {
 			parts = append(parts, "entries not counted (c counts)")
 		}
 	}
-	return strings.Join(append(parts, sizesText(t.Sizes(r.node))...), sep)
+	parts = append(parts, sizesText(t.Sizes(r.node))...)
+	return append([]string{cut(where, w, a.theme.more)}, wrap(strings.Join(parts, " "+a.theme.sep+" "), w)...)
 }
 
 // sizesText are the sizes by kind, those that are not zero.
@@ -202,7 +204,7 @@ func (a *App) allDetails(r row, w int) []string {
 	}
 	list, ok := a.details.have[detailKey{a.names.tree, r.node}]
 	if !ok {
-		return append(lines, wrap(a.summary(row{r.node, -1}), w)...)
+		return append(lines, a.summary(row{r.node, -1}, w)[1:]...)
 	}
 	label := 0
 	for _, d := range list {

@@ -228,21 +228,22 @@ func printableBytes(p []byte) string {
 	return b.String()
 }
 
-func (a *App) elementSummary(r row) string {
-	s := fmt.Sprintf("entry %s of %s", model.FormatCount(r.elem), a.names.full(r.node))
+func (a *App) elementSummary(r row, w int) []string {
+	out := []string{cut(a.names.full(r.node), w, a.theme.more)}
+	s := "entry " + model.FormatCount(r.elem)
 	e, err, ok := a.pages.get(a.names.tree, r.node, r.elem)
 	switch {
 	case err != nil:
-		return s + ": cannot be read: " + clean(reason(err))
+		return append(out, wrap(s+": cannot be read: "+clean(reason(err)), w)...)
 	case !ok:
-		return s
+		return append(out, s)
 	}
 	sep := " " + a.theme.sep + " "
 	s += sep + e.size()
 	if e.about != "" {
 		s += sep + e.about
 	}
-	return s + sep + e.line()
+	return append(append(out, wrap(s, w)...), wrap(e.line(), w)...)
 }
 
 // size tells how large an entry is and where it stands.

@@ -89,6 +89,16 @@ func (c *console) settle(quiet time.Duration) {
 	}
 }
 
+// answered waits until the program has written something behind the first from
+// bytes, and then until nothing more comes: a settle right behind a key may look
+// before the frame is drawn.
+func (c *console) answered(from int) {
+	for end := time.Now().Add(5 * time.Second); c.written() == from && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	c.settle(80 * time.Millisecond)
+}
+
 // text is what the terminal shows.
 func (c *console) text() string {
 	c.mu.Lock()
@@ -204,8 +214,9 @@ func TestBytesPerKey(t *testing.T) {
 		c.settle(300 * time.Millisecond)
 		from := c.written()
 		for range n {
+			b := c.written()
 			c.press(key)
-			c.settle(80 * time.Millisecond)
+			c.answered(b)
 		}
 		got := (c.written() - from) / n
 		t.Logf("%s: %d bytes a key", what, got)
