@@ -23,11 +23,11 @@ func CheckMark(s *model.Snapshot, g model.Target) (why string, ok bool) {
 		return "that is the whole checkpoint", false
 	}
 	r, err := compile(s.Meta, []model.Target{g})
-	if refusal := (*Refusal)(nil); errors.As(err, &refusal) && refusal.Reasons[0].Rule == "keyed-entries" {
+	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
 		return refusal.Reasons[0].Sentence, false
 	}
 	if err != nil {
-		return "there is nothing of this name to remove", false
+		return err.Error(), false
 	}
 	w := &work{snap: s, removal: r}
 	var bad refusals

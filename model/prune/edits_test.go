@@ -334,7 +334,7 @@ func TestCheckMark(t *testing.T) {
 			targets = append(targets, list...)
 		}
 		for n := range model.Node(tree.Len()) {
-			if tree.Kind(n) == model.KindKeyed {
+			if k := tree.Kind(n); k == model.KindKeyed || k == model.KindRawKeyed {
 				targets = append(targets, tree.Target(n, s.Meta.Operators))
 			}
 		}
@@ -347,6 +347,9 @@ func TestCheckMark(t *testing.T) {
 			late := errors.As(err, &refusal) && (refusal.Reasons[0].Rule == "finished" || refusal.Reasons[0].Rule == "heap-name")
 			if can != (err == nil || late) {
 				t.Errorf("%s %s: CheckMark %v %q, Build %v", name, g.Selector(), can, why, err)
+			}
+			if errors.As(err, &refusal) && refusal.Reasons[0].Rule == "unknown" {
+				t.Errorf("%s: the tree has %s, and Build does not know it", name, g.Selector())
 			}
 			if can {
 				ok++

@@ -138,12 +138,13 @@ func (w *work) checkNamed(bad *refusals, op int, found map[string]bool) {
 		if k.op != op {
 			continue
 		}
-		if !found[k.name] {
+		all := r.keyedSubs(op)
+		if !found[k.name] && (len(subs) == len(all) || r.where != nil) {
 			bad.add("unknown", r.namedSelector(k), "no stream of the operator has a keyed state of this name", "")
 			continue
 		}
-		for _, sub := range r.keyedSubs(op) {
-			if r.where == nil && r.rewrites(op) && !subs[sub] {
+		for _, sub := range all {
+			if r.where == nil && (r.rewrites(op) || !found[k.name]) && !subs[sub] {
 				bad.add("keyed-in-part", r.namedSelector(k), "a named keyed state goes in all subtasks or in none", "")
 			}
 		}

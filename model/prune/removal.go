@@ -91,6 +91,10 @@ func compileTargets(src *metadata.Checkpoint, targets []model.Target, c *conditi
 			bad.add("keyed-entries", g.Selector(), "single entries of keyed state go by a condition, not by their number: prune --drop STATE --where CONDITION", "")
 			continue
 		}
+		if g.Kind == model.KindRawKeyed && !g.Whole && g.Name != "" {
+			bad.add("raw-keyed-name", g.Selector(), "the timers of raw keyed state stand in one stream and go together: drop OPERATOR/raw-keyed", "")
+			continue
+		}
 		if !r.add(g) {
 			bad.add("unknown", g.Selector(), "the checkpoint has nothing of this name", "")
 		}
@@ -143,9 +147,6 @@ func (r *removal) addIn(op int, g model.Target) bool {
 	case model.KindKeyed:
 		return r.addKeyed(op, g)
 	case model.KindRawKeyed:
-		if !g.Whole && g.Name != "" {
-			return false
-		}
 		return r.eachSubtask(op, g.Subtask, func(p place, s *metadata.SubtaskState) bool {
 			if s.RawKeyed != nil {
 				r.rawKeyed[p] = true
