@@ -30,7 +30,16 @@ type planning struct {
 // forget throws the plan away, after marks or choices have changed.
 func (p *planning) forget() {
 	p.gen++
+	p.close()
 	p.plan, p.err = nil, nil
+}
+
+// close gives the files back that the plan opened beside the source. What was
+// opened for reading only has nothing to lose.
+func (p *planning) close() {
+	if p.plan != nil {
+		p.plan.Close()
+	}
 }
 
 // planMsg is a plan, or why there is none.
@@ -71,13 +80,16 @@ func (a *App) buildPlan(then func(*App) tea.Cmd) tea.Cmd {
 
 func (a *App) planned(m planMsg) tea.Cmd {
 	a.end(m.job)
+	fresh := planning{plan: m.plan}
 	if a.plan.job != m.job {
+		fresh.close()
 		return nil // another one was begun after it
 	}
 	a.plan.job = nil
 	switch {
 	case errors.Is(m.err, context.Canceled):
 	case m.gen != a.plan.gen: // the marks have changed meanwhile
+		fresh.close()
 		return a.buildPlan(m.then)
 	default:
 		a.plan.plan, a.plan.err = m.plan, m.err

@@ -115,6 +115,7 @@ func (a *App) finish(err error) error {
 	if a.session.dirty {
 		err = errors.Join(err, a.saver()())
 	}
+	a.plan.close()
 	if a.snap != nil {
 		a.snap.Close()
 	}
