@@ -30,6 +30,7 @@ type haEntry struct {
 	RecordedBytes     number  `json:"recorded_bytes"`
 	MarkedForDeletion bool    `json:"marked_for_deletion"`
 	JobGraph          bool    `json:"job_graph"`
+	LostBytes         bool    `json:"lost_bytes"` // the text has lost bytes; only the target could be read
 	Error             *string `json:"error"`
 }
 
@@ -37,6 +38,7 @@ type haObject struct {
 	URI     string `json:"uri"`
 	Bytes   number `json:"bytes"`
 	Pointed bool   `json:"pointed"`
+	Kept    bool   `json:"kept"` // by a replacement by chkscope
 }
 
 type haConfigMap struct {
@@ -62,8 +64,9 @@ completedCheckpoint objects that hold them, and checks that each object is there
 can be read and holds the same as its _metadata.
 
 URI is a directory (the HA storage directory, a tree of ZooKeeper payloads, one
-file a node, or both below it), the payload of one node, or a ConfigMap as
-"kubectl get configmap NAME -o json" (or yaml) prints it; - reads that from stdin.
+file a node, or both below it), the payload of one node or what "zkCli.sh get -b"
+(or -x, or kazoo) prints of it, or a ConfigMap as "kubectl get configmap NAME
+-o json" (or yaml) prints it; - reads that from stdin.
 Critical problems are exit code 1.`,
 		Args: exactly(1, "the URI of what high availability keeps"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.ha(cmd.Context(), args[0]) },
@@ -101,7 +104,7 @@ func (p *program) ha(ctx context.Context, arg string) error {
 
 func (p *program) haListing(ctx context.Context, st model.Store, arg string) (*failover.Listing, error) {
 	if arg == "-" {
-		return failover.ReadConfigMap("stdin", p.in)
+		return failover.ReadText("stdin", p.in)
 	}
 	uri, err := store.FromArgument(arg)
 	if err != nil {
@@ -117,7 +120,7 @@ func newHADocument(l *failover.Listing, problems []failover.Problem) *haDocument
 	}
 	for i := range l.Entries {
 		e := &l.Entries[i]
-		x := haEntry{Where: e.Where, Target: stringOrNull(e.Target), RecordedBytes: number(e.Bytes), MarkedForDeletion: e.Marked, JobGraph: e.JobGraph}
+		x := haEntry{Where: e.Where, Target: stringOrNull(e.Target), RecordedBytes: number(e.Bytes), MarkedForDeletion: e.Marked, JobGraph: e.JobGraph, LostBytes: e.Payload == nil}
 		if e.Checkpoint != model.Unknown {
 			x.Checkpoint = &e.Checkpoint
 		}
@@ -127,7 +130,7 @@ func newHADocument(l *failover.Listing, problems []failover.Problem) *haDocument
 		doc.Entries = append(doc.Entries, x)
 	}
 	for _, o := range l.Objects {
-		doc.Objects = append(doc.Objects, haObject{o.URI, number(o.Bytes), o.Pointed})
+		doc.Objects = append(doc.Objects, haObject{o.URI, number(o.Bytes), o.Pointed, o.Kept})
 	}
 	for name, n := range l.ConfigMaps {
 		doc.ConfigMaps = append(doc.ConfigMaps, haConfigMap{name, number(n)})
@@ -159,6 +162,9 @@ func (p *program) haText(l *failover.Listing, doc *haDocument) string {
 		default:
 			what = *e.Target
 		}
+		if e.LostBytes {
+			what += " (the text has lost bytes, so this pointer cannot be written anew)"
+		}
 		id := ""
 		if e.Checkpoint != nil {
 			id = fmt.Sprint(*e.Checkpoint)
@@ -171,7 +177,10 @@ func (p *program) haText(l *failover.Listing, doc *haDocument) string {
 	}
 	for _, o := range doc.Objects {
 		pointed := "no entry was found that points to it"
-		if o.Pointed {
+		switch {
+		case o.Kept:
+			pointed = "kept by chkscope when the object was replaced; Flink knows nothing of it"
+		case o.Pointed:
 			pointed = "pointed to"
 		}
 		fmt.Fprintf(w, "object %s, %s: %s\n", model.Clean(o.URI), model.FormatSize(int64(o.Bytes)), pointed)

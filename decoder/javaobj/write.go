@@ -19,13 +19,25 @@ func (e *Edit) WriteTo(w io.Writer) (int64, error) {
 	if e.s.Damage != nil {
 		return 0, fmt.Errorf("a damaged object stream is not written: %w", e.s.Damage)
 	}
+	return e.write(w, e.s.top)
+}
+
+// WriteNode writes a stream of its own that holds n and nothing else.
+func (s *Stream) WriteNode(w io.Writer, n Node) (int64, error) {
+	if n.s != s {
+		return 0, errors.New("the object is of another stream")
+	}
+	return s.Edit().write(w, []uint32{n.id})
+}
+
+func (e *Edit) write(w io.Writer, top []uint32) (int64, error) {
 	out := &writer{
 		w:      bufio.NewWriterSize(w, 64<<10),
 		e:      e,
 		handle: make([]uint32, len(e.s.nodes)+len(e.fresh)),
 	}
 	out.u32(streamMagic)
-	for _, id := range e.s.top {
+	for _, id := range top {
 		out.content(id)
 		out.aborted = false
 	}

@@ -60,14 +60,14 @@ func (l *Listing) Check(ctx context.Context, st model.Store, opt model.Options) 
 		if !e.Marked {
 			newest = max(newest, e.Checkpoint)
 		}
-		list, err := checkObject(ctx, st, e.Where, l.found(e), e.Checkpoint, opt)
+		list, err := checkObject(ctx, st, e.Where, l.Found(e), e.Checkpoint, opt)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, list...)
 	}
 	for _, o := range l.Objects {
-		if o.Pointed {
+		if o.Pointed || o.Kept {
 			continue
 		}
 		list, err := checkObject(ctx, st, o.URI, o.URI, model.Unknown, opt)
@@ -83,9 +83,9 @@ func (l *Listing) Check(ctx context.Context, st model.Store, opt model.Options) 
 	return out, nil
 }
 
-// found is where the target of an entry is looked for: an object of that name
+// Found is where the target of an entry is looked for: an object of that name
 // that was listed along, else where Flink sees it.
-func (l *Listing) found(e Entry) string {
+func (l *Listing) Found(e Entry) string {
 	for _, o := range l.Objects {
 		if store.Base(o.URI) == store.Base(e.Target) {
 			return o.URI

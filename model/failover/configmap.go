@@ -16,8 +16,8 @@ const maxConfigMaps = 64 << 20
 
 // configMap is what counts of a ConfigMap.
 type configMap struct {
-	name string
-	data map[string]string
+	name, namespace string
+	data            map[string]string
 }
 
 func isConfigMap(data []byte) bool {
@@ -47,7 +47,7 @@ func (l *Listing) configMaps(where string, data []byte) error {
 				}
 				l.count(n)
 			case isPointer([]byte(value)):
-				l.entry(m.name+" "+key, key, []byte(value))
+				l.entry(Pointer{Where: m.name + " " + key, ConfigMap: m.name, Namespace: m.namespace, Key: key, Payload: []byte(value)}, key)
 			}
 		}
 		l.ConfigMaps[m.name] = size
@@ -66,7 +66,8 @@ func jsonConfigMaps(data []byte) ([]configMap, error) {
 	type document struct {
 		Kind     string `json:"kind"`
 		Metadata struct {
-			Name string `json:"name"`
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
 		} `json:"metadata"`
 		Data map[string]string `json:"data"`
 	}
@@ -81,7 +82,7 @@ func jsonConfigMaps(data []byte) ([]configMap, error) {
 	var list []configMap
 	for _, m := range all {
 		if m.Kind == "ConfigMap" {
-			list = append(list, configMap{m.Metadata.Name, m.Data})
+			list = append(list, configMap{m.Metadata.Name, m.Metadata.Namespace, m.Data})
 		}
 	}
 	if len(list) == 0 {
@@ -116,6 +117,8 @@ func yamlConfigMaps(text string) []configMap {
 				m.data[unquote(key)] = unquote(strings.TrimSpace(value))
 			case key == "name" && at == indent+2:
 				m.name = unquote(strings.TrimSpace(value))
+			case key == "namespace" && at == indent+2:
+				m.namespace = unquote(strings.TrimSpace(value))
 			}
 		case key == "data" || key == "metadata":
 			block, indent = key, at

@@ -15,9 +15,24 @@ import (
 	"chkscope/model/store"
 )
 
-// Entry is a pointer that ZooKeeper or Kubernetes holds.
+// Pointer is a pointer to a stored file, as it stands in ZooKeeper or Kubernetes.
+type Pointer struct {
+	Where string `json:"where"` // its file, or the name and key of a ConfigMap
+	// ConfigMap, Namespace and Key tell where it stands in Kubernetes; "" for
+	// ZooKeeper, and Namespace where it is not told.
+	ConfigMap string `json:"config_map"`
+	Namespace string `json:"namespace"`
+	Key       string `json:"key"`
+	// Node is the path in ZooKeeper, "" where it is not known.
+	Node string `json:"node"`
+	// Payload is what stands there: the node's bytes, or text in Base64. nil where
+	// the text of a client has lost bytes.
+	Payload []byte `json:"payload"`
+}
+
+// Entry is a pointer and what it says.
 type Entry struct {
-	Where      string // its file, or the key of a ConfigMap
+	Pointer
 	Checkpoint int64  // by the name of the entry; model.Unknown where that tells none
 	Target     string // the file that is pointed to, as Flink sees it
 	Bytes      int64  // recorded length of that file
@@ -31,7 +46,14 @@ type Object struct {
 	URI     string
 	Bytes   int64
 	Pointed bool // by an entry, by the name of its file
+	// Kept: an old object, or one that is not in its place yet, of a replacement by
+	// chkscope. Flink knows nothing of it.
+	Kept bool
 }
+
+// KeptMark stands in the names of files that a replacement by chkscope made beside
+// an object.
+const KeptMark = ".chkscope-"
 
 // Listing is what was found in a directory, a file or a ConfigMap.
 type Listing struct {
@@ -57,7 +79,8 @@ const (
 )
 
 // List reads what uri holds: a directory (walked), the payload of a ZooKeeper
-// node, or a ConfigMap in JSON or YAML as kubectl prints it.
+// node or what a client prints of it, or a ConfigMap in JSON or YAML as kubectl
+// prints it.
 func List(ctx context.Context, st model.Store, uri string) (*Listing, error) {
 	l := newListing()
 	info, err := st.Stat(ctx, uri)
@@ -65,7 +88,7 @@ func List(ctx context.Context, st model.Store, uri string) (*Listing, error) {
 		return nil, err
 	}
 	if !info.Dir {
-		err = l.file(ctx, st, uri)
+		err = l.file(ctx, st, Pointer{Where: uri})
 	} else if err = l.walk(ctx, st, uri, maxDepth); err == nil && len(l.Entries)+len(l.Objects) == 0 {
 		err = fmt.Errorf("%s holds no completedCheckpoint object and no pointer to one", uri)
 	}
@@ -76,17 +99,23 @@ func List(ctx context.Context, st model.Store, uri string) (*Listing, error) {
 	return l, nil
 }
 
-// ReadConfigMap reads a ConfigMap that is no file: name is what to call it.
-func ReadConfigMap(name string, in io.Reader) (*Listing, error) {
+// ReadText reads a ConfigMap, or what a client prints of a ZooKeeper node, that is
+// no file: name is what to call it.
+func ReadText(name string, in io.Reader) (*Listing, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxConfigMaps+1))
 	if err != nil {
 		return nil, err
 	}
 	l := newListing()
-	if len(data) > maxConfigMaps || !isConfigMap(data) {
-		return nil, fmt.Errorf("%s is no ConfigMap in JSON or YAML (kubectl get configmap NAME -o json)", name)
+	switch {
+	case len(data) > maxConfigMaps:
+		return nil, fmt.Errorf("%s has more than %d bytes", name, maxConfigMaps)
+	case isConfigMap(data):
+		err = l.configMaps(name, data)
+	case !l.payload(Pointer{Where: name}, name, data):
+		err = fmt.Errorf("%s is neither a ConfigMap in JSON or YAML (kubectl get configmap NAME -o json) nor what a client prints of a ZooKeeper node", name)
 	}
-	if err := l.configMaps(name, data); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	l.settle()
@@ -102,6 +131,9 @@ func (l *Listing) walk(ctx context.Context, st model.Store, uri string, depth in
 	if err != nil {
 		return err
 	}
+	if done, err := l.indexed(ctx, st, uri, entries); done || err != nil {
+		return err
+	}
 	for _, e := range entries {
 		switch {
 		case e.Dir && depth == 0:
@@ -111,7 +143,7 @@ func (l *Listing) walk(ctx context.Context, st model.Store, uri string, depth in
 		case len(l.Entries)+len(l.Objects)+l.Skipped > maxFiles:
 			return fmt.Errorf("%s: more than %d files below it; give a directory further down", uri, maxFiles)
 		default:
-			err = l.file(ctx, st, e.URI)
+			err = l.file(ctx, st, Pointer{Where: e.URI})
 			if errors.Is(err, errNothing) {
 				l.Skipped++
 				l.graphs[e.Name] = strings.HasPrefix(e.Name, jobGraph)
@@ -130,14 +162,18 @@ func (l *Listing) walk(ctx context.Context, st model.Store, uri string, depth in
 
 var errNothing = errors.New("neither a completedCheckpoint object, nor a pointer to one, nor a ConfigMap")
 
-// file reads one file, by its name and its first bytes.
-func (l *Listing) file(ctx context.Context, st model.Store, uri string) error {
-	in, err := st.Open(ctx, uri)
+// file reads the file at.Where, by its name, or that of its node, and its first
+// bytes.
+func (l *Listing) file(ctx context.Context, st model.Store, at Pointer) error {
+	in, err := st.Open(ctx, at.Where)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	name := store.Base(uri)
+	name := store.Base(at.Where)
+	if at.Node != "" {
+		name = store.Base(at.Node)
+	}
 	head := make([]byte, min(in.Size(), 512))
 	if _, err := in.ReadAt(head, 0); err != nil && err != io.EOF {
 		return err
@@ -150,24 +186,58 @@ func (l *Listing) file(ctx context.Context, st model.Store, uri string) error {
 		}
 		return err
 	case bytes.Contains(head, []byte("CompletedCheckpoint")) && ha.IsObjectStream(in):
-		l.Objects = append(l.Objects, Object{URI: uri, Bytes: in.Size()})
+		l.Objects = append(l.Objects, Object{URI: at.Where, Bytes: in.Size(), Kept: strings.Contains(name, KeptMark)})
 		return nil
 	case in.Size() > maxPayload:
-		return fmt.Errorf("%s: %w", uri, errNothing)
+		return fmt.Errorf("%s: %w", at.Where, errNothing)
 	}
 	data, err := decoder.ReadSpan(in, decoder.Span{Len: in.Size()}, maxPayload)
 	if err != nil {
 		return err
 	}
 	if isConfigMap(data) {
-		return l.configMaps(uri, data)
+		return l.configMaps(at.Where, data)
 	}
-	if isPointer(data) {
-		l.entry(uri, name, data)
-		return nil
+	if !l.payload(at, name, data) {
+		return fmt.Errorf("%s: %w", at.Where, errNothing)
 	}
-	return fmt.Errorf("%s: %w", uri, errNothing)
+	return nil
 }
+
+// payload takes what stands in a node: its bytes, or what a client printed of
+// them; false where that is nothing that is looked for.
+func (l *Listing) payload(at Pointer, name string, data []byte) bool {
+	if isPointer(data) {
+		at.Payload = data
+		l.entry(at, name)
+		return true
+	}
+	bytes, ok := nodeText(data)
+	if !ok {
+		return false
+	}
+	if m := nodePath.FindSubmatch(data); m != nil && at.Node == "" {
+		at.Node = string(m[1])
+		name = store.Base(at.Node)
+	}
+	if at.Payload = bytes; bytes != nil {
+		l.entry(at, name)
+		return true
+	}
+	e := newEntry(at, name)
+	if e.Target = string(targetText.Find(data)); e.Target == "" {
+		e.Err = errLost
+	}
+	e.JobGraph = strings.HasPrefix(store.Base(e.Target), jobGraph)
+	l.Entries = append(l.Entries, e)
+	return true
+}
+
+// errLost is why a pointer cannot be read from text.
+var errLost = errors.New("the text has lost bytes of the node: it was printed as characters, and what is no character became \"?\" or U+FFFD; " + printAgain)
+
+// printAgain is how to get a node's bytes.
+const printAgain = "print it again without loss: zkCli.sh get -b PATH (ZooKeeper 3.9 and later), or with Python's kazoo"
 
 func (l *Listing) count(n int64) {
 	if l.counters++; l.counters > 1 {
@@ -186,19 +256,24 @@ func isPointer(data []byte) bool {
 	if bytes.HasPrefix(text, []byte("rO0")) {
 		return true
 	}
-	return bytes.HasPrefix(data, []byte{0xac, 0xed, 0, 5}) &&
-		(bytes.Contains(data, []byte("RetrievableStreamStateHandle")) || bytes.Contains(data, []byte("StateHandleWithDeleteMarker")))
+	return bytes.HasPrefix(data, magic) && (namesPointer(data) || bytes.Contains(data, []byte("StateHandleWithDeleteMarker")))
 }
 
-// entry reads a pointer. Which checkpoint it is of tells the last part of its
-// name; parts are parted by slashes, or by dots where a tree was made flat.
-func (l *Listing) entry(where, name string, data []byte) {
-	e := Entry{Where: where, Checkpoint: model.Unknown, Bytes: model.Unknown}
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	if id, ok := ha.CheckpointOfName(last); ok {
+// newEntry is an entry of which only the name is known. Which checkpoint it is of
+// tells the last part of its name; parts are parted by slashes, or by dots where a
+// tree was made flat.
+func newEntry(at Pointer, name string) Entry {
+	e := Entry{Pointer: at, Checkpoint: model.Unknown, Bytes: model.Unknown}
+	if id, ok := ha.CheckpointOfName(name[strings.LastIndexByte(name, '.')+1:]); ok {
 		e.Checkpoint = id
 	}
-	p, err := ha.ParsePointer(data)
+	return e
+}
+
+// entry reads a pointer.
+func (l *Listing) entry(at Pointer, name string) {
+	e := newEntry(at, name)
+	p, err := ha.ParsePointer(at.Payload)
 	if err != nil {
 		e.Err = err
 	} else {

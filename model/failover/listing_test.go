@@ -190,7 +190,7 @@ func TestConfigMap(t *testing.T) {
 		asJSON, asYAML := c.configMapOf(more)
 		list := fmt.Sprintf(`{"apiVersion":"v1","kind":"List","items":[%s,{"kind":"Secret","data":{"counter":"9"}}]}`, asJSON)
 		for i, text := range []string{asJSON, asYAML, list} {
-			l, err := ReadConfigMap("stdin", strings.NewReader(text))
+			l, err := ReadText("stdin", strings.NewReader(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestConfigMap(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "{", "[]", "hello", `{"kind":"Pod"}`, "kind: ConfigMap"} {
-		if l, err := ReadConfigMap("stdin", strings.NewReader(bad)); err == nil {
+		if l, err := ReadText("stdin", strings.NewReader(bad)); err == nil {
 			t.Errorf("%q is %+v", bad, l)
 		}
 	}
@@ -218,7 +218,7 @@ func FuzzConfigMap(f *testing.F) {
 	f.Add(asYAML)
 	f.Add("apiVersion: v1\nitems:\n- data:\n    counter: \"1\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if l, err := ReadConfigMap("fuzz", strings.NewReader(text)); err == nil && l == nil {
+		if l, err := ReadText("fuzz", strings.NewReader(text)); err == nil && l == nil {
 			t.Error("neither a listing nor an error")
 		}
 	})
