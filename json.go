@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -73,24 +72,6 @@ func list[T any](items []T) []T {
 		return []T{}
 	}
 	return items
-}
-
-// writeJSON writes one document to stdout.
-func (p *program) writeJSON(document any) error {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(document); err != nil {
-		return err
-	}
-	return p.write(b.String())
-}
-
-// write writes a whole document or text to stdout.
-func (p *program) write(text string) error {
-	_, err := io.WriteString(p.out, withoutSecrets(text))
-	return err
 }
 
 // jsonSizes are the sizes of an operator or a state.

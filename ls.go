@@ -21,10 +21,10 @@ type lsFlags struct {
 }
 
 type lsDocument struct {
-	Schema   int         `json:"schema"`
-	Complete bool        `json:"complete"`
-	Damage   *jsonDamage `json:"damage"`
-	Nodes    []lsNode    `json:"nodes"`
+	Schema   int            `json:"schema"`
+	Complete bool           `json:"complete"`
+	Damage   *jsonDamage    `json:"damage"`
+	Nodes    stream[lsNode] `json:"nodes"`
 }
 
 type lsNode struct {
@@ -60,7 +60,7 @@ operator and every master state), and below it its children down to --depth rows
 func (p *program) ls(ctx context.Context, args []string, f lsFlags) error {
 	s, err := p.open(ctx, args[0])
 	if err != nil {
-		return p.notOpened(err, func(d *jsonDamage) any { return lsDocument{Schema: schemaVersion, Damage: d, Nodes: []lsNode{}} })
+		return p.notOpened(err, func(d *jsonDamage) any { return lsDocument{Schema: schemaVersion, Damage: d} })
 	}
 	rows, err := p.lsRows(ctx, s, args[1:], f)
 	if err == nil {
@@ -77,11 +77,17 @@ func (p *program) writeRows(s *snapshot, rows []lsRow, f lsFlags) error {
 	if !p.flags.json {
 		return p.writeLs(s, rows, f)
 	}
-	doc := lsDocument{schemaVersion, s.damage == nil, damageOf(s.damage), []lsNode{}}
-	for _, r := range rows {
-		doc.Nodes = append(doc.Nodes, lsNode{s.selector(r.node), parentSelector(s, r.node), number(s.tree.Entries(r.node)), sizesOf(s.tree.Sizes(r.node))})
+	return p.writeJSON(lsDocument{schemaVersion, s.damage == nil, damageOf(s.damage), newLsNodes(s, rows)})
+}
+
+func newLsNodes(s *snapshot, rows []lsRow) stream[lsNode] {
+	return func(yield func(lsNode, error) bool) {
+		for _, r := range rows {
+			if !yield(lsNode{s.selector(r.node), parentSelector(s, r.node), number(s.tree.Entries(r.node)), sizesOf(s.tree.Sizes(r.node))}, nil) {
+				return
+			}
+		}
 	}
-	return p.writeJSON(doc)
 }
 
 // parentSelector is null for what hangs on the checkpoint itself.
@@ -156,17 +162,17 @@ func (l lens) of(s *snapshot) model.Lens {
 
 func (p *program) writeLs(s *snapshot, rows []lsRow, f lsFlags) error {
 	l := f.lens.of(s)
-	t := newTable("rrrlll")
-	t.row(strings.ToUpper(l.String()), "%", "ENTRIES", "TYPE", "NAME", "SELECTOR")
 	whole, _ := s.tree.Sizes(model.Root).Weight(l)
-	for _, r := range rows {
-		weight, lower := s.tree.Sizes(r.node).Weight(l)
-		t.row(weightText(l, weight, lower), percent(weight, whole), entriesText(s, r.node), rowType(s, r.node),
-			strings.Repeat("  ", r.depth)+rowName(s, r.node), s.selector(r.node))
-	}
-	w := &strings.Builder{}
-	t.write(w, "")
-	return p.write(w.String())
+	out := p.output()
+	newTable("rrrlll").writeEach(out, "", func(row func(...string)) {
+		row(strings.ToUpper(l.String()), "%", "ENTRIES", "TYPE", "NAME", "SELECTOR")
+		for _, r := range rows {
+			weight, lower := s.tree.Sizes(r.node).Weight(l)
+			row(weightText(l, weight, lower), percent(weight, whole), entriesText(s, r.node), rowType(s, r.node),
+				strings.Repeat("  ", r.depth)+rowName(s, r.node), s.selector(r.node))
+		}
+	})
+	return out.Flush()
 }
 
 func entriesText(s *snapshot, n model.Node) string {

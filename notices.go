@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -28,7 +30,35 @@ func (p *program) say(format string, args ...any) {
 var s3URI = regexp.MustCompile(`s3[an]?://[^\s"']+`)
 
 // withoutSecrets takes the user and password out of every S3 URI of a text.
-func withoutSecrets(text string) string { return s3URI.ReplaceAllStringFunc(text, store.Redact) }
+func withoutSecrets(text string) string {
+	if !strings.Contains(text, "://") { // spares the search in the many small pieces of a document
+		return text
+	}
+	return s3URI.ReplaceAllStringFunc(text, store.Redact)
+}
+
+// write writes text to stdout.
+func (p *program) write(text string) error {
+	out := p.output()
+	io.WriteString(out, text)
+	return out.Flush()
+}
+
+// output is stdout, buffered: Flush ends it, and gives the first error.
+func (p *program) output() *output { return &output{bufio.NewWriterSize(p.out, 64<<10)} }
+
+// output takes the user and password out of every S3 URI. One Write or WriteString
+// holds each URI whole.
+type output struct{ buf *bufio.Writer }
+
+func (o *output) WriteString(text string) (int, error) {
+	return o.buf.WriteString(withoutSecrets(text))
+}
+func (o *output) Write(text []byte) (int, error) {
+	_, err := o.WriteString(string(text))
+	return len(text), err
+}
+func (o *output) Flush() error { return o.buf.Flush() }
 
 // note is say for a sentence of a storage.
 func (p *program) note(sentence string) { p.say("%s", sentence) }

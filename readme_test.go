@@ -79,6 +79,9 @@ func schemaText(typ reflect.Type, indent string) string {
 	case reflect.TypeFor[serde.Value]():
 		return "any value"
 	}
+	if typ.Implements(reflect.TypeFor[streamed]()) {
+		return "[" + schemaText(itemType(typ), indent) + "]"
+	}
 	if typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return "text"
 	}
@@ -99,6 +102,14 @@ func schemaText(typ reflect.Type, indent string) string {
 		return "number"
 	}
 	return "integer"
+}
+
+// itemType is T of a stream[T], or of []T.
+func itemType(list reflect.Type) reflect.Type {
+	if list.Kind() == reflect.Func {
+		return list.In(0).In(0)
+	}
+	return list.Elem()
 }
 
 // objectText is an object on one line where that is short, else a line a key.
@@ -122,8 +133,8 @@ func TestEveryKeyIsThere(t *testing.T) {
 	var check func(typ reflect.Type, path string)
 	seen := map[reflect.Type]bool{}
 	check = func(typ reflect.Type, path string) {
-		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
-			typ = typ.Elem()
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map || typ.Kind() == reflect.Func {
+			typ = itemType(typ)
 		}
 		if typ.Kind() != reflect.Struct || seen[typ] || typ == reflect.TypeFor[finding.Value]() || typ == reflect.TypeFor[serde.Value]() {
 			return
@@ -169,12 +180,12 @@ func nullLists(t *testing.T, typ reflect.Type, value any, path string) {
 	}
 	switch v := value.(type) {
 	case nil:
-		if k := typ.Kind(); (k == reflect.Slice || k == reflect.Map) && typ != reflect.TypeFor[finding.Evidence]() {
+		if k := typ.Kind(); (k == reflect.Slice || k == reflect.Map || k == reflect.Func) && typ != reflect.TypeFor[finding.Evidence]() {
 			t.Errorf("%s is null, want an empty list or object", path)
 		}
 	case []any:
 		for _, item := range v {
-			nullLists(t, typ.Elem(), item, path+"[]")
+			nullLists(t, itemType(typ), item, path+"[]")
 		}
 	case map[string]any:
 		if typ.Kind() != reflect.Struct {

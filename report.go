@@ -108,8 +108,10 @@ func (p *program) writeReport(s *snapshot, doc *reportDocument, l model.Lens) er
 	w := &strings.Builder{}
 	p.writeHead(w, doc)
 	p.writeFindings(w, doc)
-	p.writeOperators(w, s, l)
-	return p.write(w.String())
+	if err := p.write(w.String()); err != nil {
+		return err
+	}
+	return p.writeOperators(s, l)
 }
 
 func (p *program) writeHead(w io.Writer, doc *reportDocument) {
@@ -183,24 +185,28 @@ func (p *program) writeFindings(w io.Writer, doc *reportDocument) {
 }
 
 // writeOperators prints every operator, the largest first, and its states.
-func (p *program) writeOperators(w io.Writer, s *snapshot, l model.Lens) {
-	fmt.Fprintf(w, "\n%s\n", p.strong("Operators and their states, the largest first (lens: "+l.String()+")"))
-	rows := newTable("rrrrrrll")
-	rows.row("INLINE", "BOOKKEEPING", "EXCLUSIVE", "SHARED", "FILES", "ENTRIES", "TYPE", "NAME")
-	top := sortNodes(s, s.tree.Children(nil, model.Root, model.TurnState), sortSize, l)
-	for _, n := range top {
-		rows.row(reportRow(s, n, "")...)
-		for _, c := range sortNodes(s, s.tree.Children(nil, n, model.TurnState), sortSize, l) {
-			rows.row(reportRow(s, c, "  ")...)
-		}
-		if s.tree.Class(n) != model.ClassOperator {
-			continue
-		}
-		for _, name := range s.tree.Detail(s.tree.Operator(n)).HeaderOnly {
-			rows.row("", "", "", "", "", "0", "header only", "  "+cleanName(name))
-		}
+func (p *program) writeOperators(s *snapshot, l model.Lens) error {
+	if err := p.write(fmt.Sprintf("\n%s\n", p.strong("Operators and their states, the largest first (lens: "+l.String()+")"))); err != nil {
+		return err
 	}
-	rows.write(w, "  ")
+	top := sortNodes(s, s.tree.Children(nil, model.Root, model.TurnState), sortSize, l)
+	out := p.output()
+	newTable("rrrrrrll").writeEach(out, "  ", func(row func(...string)) {
+		row("INLINE", "BOOKKEEPING", "EXCLUSIVE", "SHARED", "FILES", "ENTRIES", "TYPE", "NAME")
+		for _, n := range top {
+			row(reportRow(s, n, "")...)
+			for _, c := range sortNodes(s, s.tree.Children(nil, n, model.TurnState), sortSize, l) {
+				row(reportRow(s, c, "  ")...)
+			}
+			if s.tree.Class(n) != model.ClassOperator {
+				continue
+			}
+			for _, name := range s.tree.Detail(s.tree.Operator(n)).HeaderOnly {
+				row("", "", "", "", "", "0", "header only", "  "+cleanName(name))
+			}
+		}
+	})
+	return out.Flush()
 }
 
 func reportRow(s *snapshot, n model.Node, indent string) []string {

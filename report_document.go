@@ -10,11 +10,11 @@ import (
 
 // reportDocument is what `report --json` prints. The README documents it.
 type reportDocument struct {
-	Schema     int              `json:"schema"`
-	Checkpoint reportCheckpoint `json:"checkpoint"`
-	Totals     reportTotals     `json:"totals"`
-	Operators  []reportOperator `json:"operators"`
-	Findings   []reportFinding  `json:"findings"`
+	Schema     int                    `json:"schema"`
+	Checkpoint reportCheckpoint       `json:"checkpoint"`
+	Totals     reportTotals           `json:"totals"`
+	Operators  stream[reportOperator] `json:"operators"`
+	Findings   []reportFinding        `json:"findings"`
 }
 
 type reportCheckpoint struct {
@@ -47,16 +47,16 @@ type kindSize struct {
 }
 
 type reportOperator struct {
-	ID             string         `json:"id"`
-	Name           *text          `json:"name"`
-	UID            *text          `json:"uid"`
-	Parallelism    int32          `json:"parallelism"`
-	MaxParallelism int32          `json:"max_parallelism"`
-	Subtasks       int            `json:"subtasks"`
-	Finished       string         `json:"finished"`
-	Sizes          jsonSizes      `json:"sizes"`
-	States         []reportState  `json:"states"`
-	Detail         operatorDetail `json:"detail"`
+	ID             string              `json:"id"`
+	Name           *text               `json:"name"`
+	UID            *text               `json:"uid"`
+	Parallelism    int32               `json:"parallelism"`
+	MaxParallelism int32               `json:"max_parallelism"`
+	Subtasks       int                 `json:"subtasks"`
+	Finished       string              `json:"finished"`
+	Sizes          jsonSizes           `json:"sizes"`
+	States         stream[reportState] `json:"states"`
+	Detail         operatorDetail      `json:"detail"`
 }
 
 type reportState struct {
@@ -135,7 +135,7 @@ func emptyReport(uri string, d *jsonDamage) *reportDocument {
 		Schema:     schemaVersion,
 		Checkpoint: reportCheckpoint{URI: uri, MetadataBytes: none, HeaderBytes: none, TrailerBytes: none, Damage: d},
 		Totals:     reportTotals{none, none, none, none, none, none, map[string]kindSize{}},
-		Operators:  []reportOperator{}, Findings: []reportFinding{},
+		Findings:   []reportFinding{},
 	}
 	for _, k := range model.Kinds() {
 		r.Totals.ByKind[k.String()] = kindSize{none, none, none}
@@ -174,22 +174,25 @@ func newReportTotals(s *snapshot) reportTotals {
 	return t
 }
 
-func newReportOperators(s *snapshot) []reportOperator {
-	ops := []reportOperator{}
-	for _, n := range s.tree.Children(nil, model.Root, model.TurnState) {
-		if s.tree.Class(n) != model.ClassOperator {
-			continue
+func newReportOperators(s *snapshot) stream[reportOperator] {
+	return func(yield func(reportOperator, error) bool) {
+		for _, n := range s.tree.Children(nil, model.Root, model.TurnState) {
+			if s.tree.Class(n) == model.ClassOperator && !yield(newReportOperator(s, n), nil) {
+				return
+			}
 		}
-		i := s.tree.Operator(n)
-		o := &s.Meta.Operators[i]
-		ops = append(ops, reportOperator{
-			ID: o.ID.String(), Name: operatorName(s, i), UID: orNull(s.OperatorUID(i)),
-			Parallelism: o.Parallelism, MaxParallelism: o.MaxParallelism,
-			Subtasks: len(o.Subtasks), Finished: model.FinishedWord(o), Sizes: sizesOf(s.tree.Sizes(n)),
-			States: newReportStates(s, n), Detail: newOperatorDetail(s, n, i),
-		})
 	}
-	return ops
+}
+
+func newReportOperator(s *snapshot, n model.Node) reportOperator {
+	i := s.tree.Operator(n)
+	o := &s.Meta.Operators[i]
+	return reportOperator{
+		ID: o.ID.String(), Name: operatorName(s, i), UID: orNull(s.OperatorUID(i)),
+		Parallelism: o.Parallelism, MaxParallelism: o.MaxParallelism,
+		Subtasks: len(o.Subtasks), Finished: model.FinishedWord(o), Sizes: sizesOf(s.tree.Sizes(n)),
+		States: newReportStates(s, n), Detail: newOperatorDetail(s, n, i),
+	}
 }
 
 // operatorName is the name that the checkpoint or the job graph gives.
@@ -200,18 +203,20 @@ func operatorName(s *snapshot, i int) *text {
 	return orNull(s.Options.OperatorNames[s.Meta.Operators[i].ID])
 }
 
-func newReportStates(s *snapshot, op model.Node) []reportState {
-	states := []reportState{}
-	for _, n := range s.tree.Children(nil, op, model.TurnState) {
-		z := s.tree.Sizes(n)
-		states = append(states, reportState{
-			Selector: s.selector(n), Kind: s.tree.Kind(n).String(), Name: orNull(s.tree.Name(n)),
-			Distribution: stringOrNull(s.tree.Dist(n).String()), Subtasks: stateSubtasks(s, n),
-			Entries: number(s.tree.Entries(n)), Sizes: sizesOf(z),
-			Detail: newStateDetail(s, n),
-		})
+func newReportStates(s *snapshot, op model.Node) stream[reportState] {
+	return func(yield func(reportState, error) bool) {
+		for _, n := range s.tree.Children(nil, op, model.TurnState) {
+			state := reportState{
+				Selector: s.selector(n), Kind: s.tree.Kind(n).String(), Name: orNull(s.tree.Name(n)),
+				Distribution: stringOrNull(s.tree.Dist(n).String()), Subtasks: stateSubtasks(s, n),
+				Entries: number(s.tree.Entries(n)), Sizes: sizesOf(s.tree.Sizes(n)),
+				Detail: newStateDetail(s, n),
+			}
+			if !yield(state, nil) {
+				return
+			}
+		}
 	}
-	return states
 }
 
 // stateSubtasks counts the subtasks that hold a state.

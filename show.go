@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -20,29 +21,27 @@ type showFlags struct {
 }
 
 type showDocument struct {
-	Schema   int         `json:"schema"`
-	Complete bool        `json:"complete"`
-	Damage   *jsonDamage `json:"damage"`
-	Nodes    []showNode  `json:"nodes"`
-
-	against string // of --against
+	Schema   int              `json:"schema"`
+	Complete bool             `json:"complete"`
+	Damage   *jsonDamage      `json:"damage"`
+	Nodes    stream[showNode] `json:"nodes"`
 }
 
 type showNode struct {
-	Selector     string           `json:"selector"`
-	Class        string           `json:"class"`
-	Kind         *string          `json:"kind"`
-	Name         *text            `json:"name"`
-	Operator     *showOperator    `json:"operator"`
-	Distribution *string          `json:"distribution"`
-	Subtask      *int             `json:"subtask"`
-	Entries      number           `json:"entries"`
-	Sizes        jsonSizes        `json:"sizes"`
-	UnknownFiles number           `json:"unknown_files"`
-	Details      []showDetail     `json:"details"`
-	Handles      []showHandle     `json:"handles"`
-	Serializers  []showSerializer `json:"serializers"`
-	FirstEntries []showEntry      `json:"first_entries"`
+	Selector     string             `json:"selector"`
+	Class        string             `json:"class"`
+	Kind         *string            `json:"kind"`
+	Name         *text              `json:"name"`
+	Operator     *showOperator      `json:"operator"`
+	Distribution *string            `json:"distribution"`
+	Subtask      *int               `json:"subtask"`
+	Entries      number             `json:"entries"`
+	Sizes        jsonSizes          `json:"sizes"`
+	UnknownFiles number             `json:"unknown_files"`
+	Details      []showDetail       `json:"details"`
+	Handles      stream[showHandle] `json:"handles"`
+	Serializers  []showSerializer   `json:"serializers"`
+	FirstEntries []showEntry        `json:"first_entries"`
 	// Against is what becomes of the state with the serializers in the snapshot of
 	// --against; empty without it.
 	Against []showChange `json:"against"`
@@ -104,7 +103,7 @@ func (p *program) showCommand() *cobra.Command {
 func (p *program) show(ctx context.Context, uri, selector string, f showFlags) error {
 	s, err := p.open(ctx, uri)
 	if err != nil {
-		return p.notOpened(err, func(d *jsonDamage) any { return showDocument{Schema: schemaVersion, Damage: d, Nodes: []showNode{}} })
+		return p.notOpened(err, func(d *jsonDamage) any { return showDocument{Schema: schemaVersion, Damage: d} })
 	}
 	err = p.showSelected(ctx, s, selector, f)
 	if err != nil {
@@ -127,7 +126,6 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 			return err
 		}
 	}
-	doc := showDocument{Schema: schemaVersion, Complete: s.damage == nil, Damage: damageOf(s.damage), Nodes: []showNode{}, against: f.against}
 	var other *snapshot
 	if f.against != "" {
 		if other, err = p.open(ctx, f.against); err != nil {
@@ -135,24 +133,31 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 		}
 		defer other.Close()
 	}
-	for _, g := range targets {
-		n := s.Find(s.tree, g)
-		if n == model.None {
-			continue
-		}
-		node, err := newShowNode(ctx, s, n, g, f)
-		if err != nil {
-			return err
-		}
-		if other != nil {
-			node.Against = changesOf(s, n, other)
-		}
-		doc.Nodes = append(doc.Nodes, node)
-	}
+	nodes := showNodes(ctx, s, targets, other, f)
 	if p.flags.json {
-		return p.writeJSON(doc)
+		return p.writeJSON(showDocument{Schema: schemaVersion, Complete: s.damage == nil, Damage: damageOf(s.damage), Nodes: nodes})
 	}
-	return p.writeShow(doc)
+	return p.writeShow(nodes, f.against)
+}
+
+// showNodes reads what is known about each target; other is the snapshot of
+// --against, or nil.
+func showNodes(ctx context.Context, s *snapshot, targets []model.Target, other *snapshot, f showFlags) stream[showNode] {
+	return func(yield func(showNode, error) bool) {
+		for _, g := range targets {
+			n := s.Find(s.tree, g)
+			if n == model.None {
+				continue
+			}
+			node, err := newShowNode(ctx, s, n, g, f)
+			if other != nil && err == nil {
+				node.Against = changesOf(s, n, other)
+			}
+			if !yield(node, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 var classWords = map[model.Class]string{
@@ -166,7 +171,7 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	v := showNode{
 		Selector: g.Selector(), Class: classWords[t.Class(n)], Kind: stringOrNull(t.Kind(n).String()), Name: orNull(t.Name(n)),
 		Distribution: stringOrNull(t.Dist(n).String()), Entries: number(t.Entries(n)), Sizes: sizesOf(z), UnknownFiles: number(z.UnknownFiles),
-		Details: []showDetail{}, Handles: []showHandle{}, Serializers: serializersOf(s, n), FirstEntries: []showEntry{}, Against: []showChange{},
+		Details: []showDetail{}, Handles: showHandles(s, n), Serializers: serializersOf(s, n), FirstEntries: []showEntry{}, Against: []showChange{},
 	}
 	if i := t.Operator(n); i >= 0 {
 		o := &s.Meta.Operators[i]
@@ -178,19 +183,30 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	for _, d := range s.Details(t, n) {
 		v.Details = append(v.Details, showDetail{d.Label, d.Text})
 	}
-	err := s.EachUse(t, n, func(u metadata.StreamUse) error {
-		v.Handles = append(v.Handles, newShowHandle(s, u))
-		return nil
-	})
-	if err != nil && s.damage == nil {
-		return v, err
-	}
+	var err error
 	if v.FirstEntries, err = firstEntries(ctx, s, n, g, f); err != nil {
 		return v, err
 	}
 	c, err := connectorOf(ctx, s, n)
 	v.Coordinator, v.KafkaPositions, v.morePositions = c.coordinator, c.positions, c.more
 	return v, err
+}
+
+// showHandles are the stream handles of a node. Of a damaged checkpoint they are
+// those before the damage.
+func showHandles(s *snapshot, n model.Node) stream[showHandle] {
+	return func(yield func(showHandle, error) bool) {
+		stopped := errors.New("stopped")
+		err := s.EachUse(s.tree, n, func(u metadata.StreamUse) error {
+			if !yield(newShowHandle(s, u), nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && err != stopped && s.damage == nil {
+			yield(showHandle{}, err)
+		}
+	}
 }
 
 func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
@@ -210,13 +226,14 @@ func newShowHandle(s *snapshot, u metadata.StreamUse) showHandle {
 	return h
 }
 
-func (p *program) writeShow(doc showDocument) error {
-	w := &strings.Builder{}
-	for i, n := range doc.Nodes {
-		if i > 0 {
-			fmt.Fprintln(w)
+func (p *program) writeShow(nodes stream[showNode], against string) error {
+	between := ""
+	for n, err := range nodes {
+		if err != nil {
+			return err
 		}
-		fmt.Fprintln(w, p.strong(n.Selector))
+		w := &strings.Builder{}
+		fmt.Fprintf(w, "%s%s\n", between, p.strong(n.Selector))
 		rows := newTable("ll")
 		for _, d := range n.Details {
 			if d.Label != "selector" {
@@ -225,10 +242,14 @@ func (p *program) writeShow(doc showDocument) error {
 		}
 		rows.write(w, "  ")
 		writeSerializers(w, n.Serializers)
-		writeChanges(w, doc.against, n)
+		writeChanges(w, against, n)
 		writeCoordinator(w, n.Coordinator)
 		writePositions(w, n.KafkaPositions, n.morePositions)
 		writeEntries(w, n.FirstEntries)
+		if err := p.write(w.String()); err != nil {
+			return err
+		}
+		between = "\n"
 	}
-	return p.write(w.String())
+	return nil
 }

@@ -12,7 +12,13 @@ func TestShowKafka(t *testing.T) {
 	dir, flags := fixture(t, "incident/gen-3-files")
 	selector := ""
 	r := run(append([]string{"show", "--json", dir, "*"}, flags...)...).wantCode(t, exitOK)
-	var doc showDocument
+	var doc struct {
+		Nodes []struct {
+			Selector       string
+			Coordinator    *showCoordinator
+			KafkaPositions []showPosition `json:"kafka_positions"`
+		}
+	}
 	if err := json.Unmarshal([]byte(r.out), &doc); err != nil {
 		t.Fatal(err)
 	}

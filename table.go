@@ -27,29 +27,44 @@ func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
 // write prints the rows with two blanks between columns and none at the end of
 // a line. Each line begins with indent.
 func (t *table) write(w io.Writer, indent string) error {
+	return t.writeEach(w, indent, func(row func(...string)) {
+		for _, r := range t.rows {
+			row(r...)
+		}
+	})
+}
+
+// writeEach is write for rows that need not be in memory together: each gives
+// them, and is called twice, for the widths and for the lines. A line is one write.
+func (t *table) writeEach(w io.Writer, indent string, each func(row func(cells ...string))) error {
 	width := make([]int, len(t.right))
-	for _, r := range t.rows {
-		for i, cell := range r {
+	each(func(cells ...string) {
+		for i, cell := range cells {
 			width[i] = max(width[i], ansi.StringWidth(cell))
 		}
-	}
-	var b strings.Builder
-	for _, r := range t.rows {
-		var line strings.Builder
-		line.WriteString(indent)
-		for i, cell := range r {
-			pad := strings.Repeat(" ", width[i]-ansi.StringWidth(cell))
-			if t.right[i] {
-				line.WriteString(pad + cell)
-			} else {
-				line.WriteString(cell + pad)
-			}
-			if i < len(r)-1 {
-				line.WriteString("  ")
-			}
+	})
+	var err error
+	each(func(cells ...string) {
+		if err == nil {
+			_, err = io.WriteString(w, t.line(indent, cells, width))
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
+	})
 	return err
+}
+
+func (t *table) line(indent string, cells []string, width []int) string {
+	var line strings.Builder
+	line.WriteString(indent)
+	for i, cell := range cells {
+		pad := strings.Repeat(" ", width[i]-ansi.StringWidth(cell))
+		if t.right[i] {
+			line.WriteString(pad + cell)
+		} else {
+			line.WriteString(cell + pad)
+		}
+		if i < len(cells)-1 {
+			line.WriteString("  ")
+		}
+	}
+	return strings.TrimRight(line.String(), " ") + "\n"
 }

@@ -57,6 +57,7 @@ type cellTmp struct {
 func (s *Snapshot) buildTree() *Tree {
 	b := &builder{s: s, t: &Tree{}, in: decoder.Paged(s.Meta.In, 64<<10), files: newFileTable(), names: map[string]uint32{}, byKey: map[stateKey]int{}}
 	t, ops := b.t, s.Meta.Operators
+	b.room()
 	b.add(nodeTmp{class: ClassCheckpoint, op: -1, sub: -1, index: -1})
 	for i := range ops {
 		f := flag(0)
@@ -71,7 +72,7 @@ func (s *Snapshot) buildTree() *Tree {
 		t.byKind[KindMaster].Inline += size.Inline
 	}
 	t.first[Root], t.count[Root] = 1, uint32(len(ops)+len(s.Meta.Masters))
-	t.detail = make([]OperatorDetail, len(ops))
+	t.detail = map[int32]*OperatorDetail{}
 	for i := range ops {
 		b.operator(i)
 		t.sizes[Root] = addSizes(t.sizes[Root], Sizes{Inline: b.total.Inline, Bookkeeping: b.total.Bookkeeping})
@@ -80,6 +81,33 @@ func (s *Snapshot) buildTree() *Tree {
 	b.totalFiles()
 	t.entries[Root] = Unknown
 	return t
+}
+
+// room makes room for the nodes whose number is known, so that the arrays of a
+// large checkpoint are not copied while they grow. States and cells come on top.
+func (b *builder) room() {
+	n := 1 + len(b.s.Meta.Operators) + len(b.s.Meta.Masters)
+	subtasks := 0
+	for i := range b.s.Meta.Operators {
+		subtasks += len(b.s.Meta.Operators[i].Subtasks)
+	}
+	n += subtasks
+	t := b.t
+	t.class, t.kind, t.flags, t.dist = make([]Class, 0, n), make([]Kind, 0, n), make([]flag, 0, n), make([]Distribution, 0, n)
+	t.parent, t.first, t.count, t.name = make([]Node, 0, n), make([]Node, 0, n), make([]uint32, 0, n), make([]uint32, 0, n)
+	t.op, t.sub, t.index = make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)
+	t.sizes, t.entries = make([]Sizes, 0, n), make([]int64, 0, n)
+	b.subSizes = make([]Sizes, 0, subtasks)
+}
+
+// detail is the entry of an operator in Tree.detail, made where it has none.
+func (b *builder) detail(op int32) *OperatorDetail {
+	d := b.t.detail[op]
+	if d == nil {
+		d = &OperatorDetail{}
+		b.t.detail[op] = d
+	}
+	return d
 }
 
 func allFinished(o *metadata.Operator) bool {
@@ -336,7 +364,7 @@ func (b *builder) forOperator(id, phys int32, u use) {
 }
 
 func (b *builder) alsoIn(op, other int) {
-	d := &b.t.detail[op]
+	d := b.detail(int32(op))
 	if i, found := slices.BinarySearch(d.AlsoIn, other); !found {
 		d.AlsoIn = slices.Insert(d.AlsoIn, i, other)
 	}
@@ -390,7 +418,7 @@ func (b *builder) operatorHandle(k int32, h *metadata.OperatorHandle, kind Kind,
 		rest = minus(rest, ext[i])
 	}
 	if kind == KindOperator {
-		d := &b.t.detail[b.op]
+		d := b.detail(b.op)
 		d.StreamHeader = plus(d.StreamHeader, rest)
 	}
 }

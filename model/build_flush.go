@@ -12,10 +12,13 @@ func (b *builder) flush(o *metadata.Operator) {
 	t := b.t
 	opNode := t.OperatorNode(int(b.op))
 	t.sizes[opNode], t.entries[opNode] = b.total, Unknown
-	t.detail[b.op].HeaderOnly = b.s.headerOnly(int(b.op), func(name string) bool {
+	headerOnly := b.s.headerOnly(int(b.op), func(name string) bool {
 		_, ok := b.byKey[stateKey{kind: KindOperator, name: name}]
 		return ok
 	})
+	if len(headerOnly) > 0 {
+		b.detail(b.op).HeaderOnly = headerOnly
+	}
 	order := make([]int, len(b.states))
 	for i := range order {
 		order[i] = i

@@ -12,7 +12,7 @@ func (b *builder) keyedHandle(k int32, h *metadata.KeyedHandle, kind Kind, slot 
 		cell, state = addSizes(cell, c.sizes()), addSizes(state, s.sizes())
 	})
 	cell.Bookkeeping = h.Span.Len - cell.Inline
-	d := &b.t.detail[b.op]
+	d := b.detail(b.op)
 	d.ChangelogBytes += changelog
 	if kind == KindKeyed {
 		if d.KeyedHandles == nil {

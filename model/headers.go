@@ -27,10 +27,17 @@ type StateRecord struct {
 // header-only names. A stream that cannot be read is no error: its names stay
 // unknown, and Unread tells why. progress may be nil; it is told streams done and all.
 func (s *Snapshot) ReadHeaders(ctx context.Context, progress func(done, all int)) (*Tree, error) {
+	jobs := s.headerJobs()
 	s.known.mu.Lock()
 	s.known.makeMaps()
+	opened := s.opened
+	if len(jobs) == 0 && opened != nil {
+		s.known.headersRead = true
+		s.known.mu.Unlock()
+		return opened, nil // nothing to learn
+	}
+	s.opened = nil
 	s.known.mu.Unlock()
-	jobs := s.headerJobs()
 	work := make(chan headerJob)
 	var wg sync.WaitGroup
 	for range min(headerParallel, max(len(jobs), 1)) {
@@ -237,10 +244,7 @@ func (s *Snapshot) SameOffsets(st metadata.OperatorState) bool {
 func (s *Snapshot) headerOnly(op int, inMap func(string) bool) []string {
 	s.known.mu.RLock()
 	defer s.known.mu.RUnlock()
-	if !s.known.headersRead {
-		return nil
-	}
-	out := []string{}
+	var out []string
 	for n := range s.known.records[int32(op)] {
 		if !inMap(n) {
 			out = append(out, n)

@@ -125,7 +125,8 @@ func Open(ctx context.Context, st Store, uri string, opt Options) (*Snapshot, *T
 	if err == nil && s.Meta.Damage != nil {
 		err = s.Meta.Damage
 	}
-	return s, s.buildTree(), err
+	s.opened = s.buildTree()
+	return s, s.opened, err
 }
 
 // decode reads the structures: of a completedCheckpoint object, which is known by

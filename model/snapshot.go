@@ -43,6 +43,7 @@ type Snapshot struct {
 	HA *ha.Checkpoint
 
 	object Object
+	opened *Tree // that of Open, until ReadHeaders makes another; under known.mu
 
 	uidsOnce sync.Once
 	uids     map[metadata.OperatorID]string
@@ -56,7 +57,7 @@ type OperatorDetail struct {
 	// element: headers and dead bytes; Unknown where extents are not known.
 	StreamHeader int64
 	// HeaderOnly lists names that stand in stream headers but not in the offsets
-	// map, sorted; nil before headers were read.
+	// map, sorted; empty before headers were read.
 	HeaderOnly []string
 	// ChangelogBytes is the in-memory changelog inside the bookkeeping.
 	ChangelogBytes int64

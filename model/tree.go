@@ -37,7 +37,7 @@ type Tree struct {
 	cellFrom []uint32
 	subBase  Node // id of the first ClassSubtask node
 
-	detail []OperatorDetail // by op index
+	detail map[int32]*OperatorDetail // by op index; most operators of a large checkpoint have nothing to say here
 	byKind [kindCount]Sizes
 
 	indexOnce   sync.Once
@@ -96,7 +96,12 @@ func (t *Tree) Subtask(n Node) int { return int(t.index[n]) }
 func (t *Tree) OperatorNode(op int) Node { return t.first[Root] + Node(op) }
 
 // Detail is what is known of an operator beside its sizes.
-func (t *Tree) Detail(op int) OperatorDetail { return t.detail[op] }
+func (t *Tree) Detail(op int) OperatorDetail {
+	if d := t.detail[int32(op)]; d != nil {
+		return *d
+	}
+	return OperatorDetail{}
+}
 
 // wholeOf gives the row that stands for all names of n's kind and operator.
 func (t *Tree) wholeOf(n Node) Node {
