@@ -65,7 +65,7 @@ func (s *Snapshot) isPartial(j headerJob) bool {
 }
 
 func (s *Snapshot) countStream(ctx context.Context, j headerJob, progress func(off int64)) error {
-	st, closer, err := s.openKeyGroups(ctx, j.keyed)
+	st, closer, err := s.openKeyGroups(ctx, j.op, j.keyed)
 	if err != nil {
 		if closer != nil {
 			closer.Close()

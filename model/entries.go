@@ -201,7 +201,7 @@ func (w *entryWalk) undecoded(b []byte, n int64, err error) serde.Value {
 
 // keyed gives the entries of a stream that belong to the cells.
 func (w *entryWalk) keyed(h *metadata.KeyedHandle, cells []Node) error {
-	st, closer, err := w.s.openKeyGroups(w.ctx, h)
+	st, closer, err := w.s.openKeyGroups(w.ctx, w.t.op[cells[0]], h)
 	if err != nil {
 		if closer != nil {
 			closer.Close()

@@ -63,7 +63,7 @@ func (s *Snapshot) openKeyedCell(ctx context.Context, t *Tree, cell Node) (*keye
 	if h == nil {
 		return nil, errors.New("this state has no entries that can be read one by one")
 	}
-	st, closer, err := s.openKeyGroups(ctx, h)
+	st, closer, err := s.openKeyGroups(ctx, t.op[cell], h)
 	if err != nil {
 		if closer != nil {
 			closer.Close()
@@ -327,7 +327,7 @@ func (s *Snapshot) keyedCells(t *Tree, n Node) [][]Node {
 
 // findIn gives the entries of a stream that match, of the states of cells.
 func (s *Snapshot) findIn(ctx context.Context, t *Tree, cells []Node, h *metadata.KeyedHandle, q KeySearch, match func(keyed.Entry, *keyed.Types) bool, l serde.Limits, f func(Node, KeyedEntry) error) error {
-	st, closer, err := s.openKeyGroups(ctx, h)
+	st, closer, err := s.openKeyGroups(ctx, t.op[cells[0]], h)
 	if err != nil {
 		if closer != nil {
 			closer.Close()

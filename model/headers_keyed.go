@@ -38,7 +38,7 @@ func (s *Snapshot) readKeyedHeader(ctx context.Context, j headerJob) error {
 	if j.kind == KindRawKeyed {
 		return s.readRawTimers(ctx, j)
 	}
-	h, layout, err := s.keyedHeader(ctx, j.keyed)
+	h, layout, err := s.keyedHeader(ctx, j.op, j.keyed)
 	if h == nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (k *knowledge) addName(at opKind, m *serde.StateMeta) {
 }
 
 // keyedHeader reads the header of the first stream of a handle that has one.
-func (s *Snapshot) keyedHeader(ctx context.Context, h *metadata.KeyedHandle) (*keyed.Header, KeyedLayout, error) {
+func (s *Snapshot) keyedHeader(ctx context.Context, op int32, h *metadata.KeyedHandle) (*keyed.Header, KeyedLayout, error) {
 	switch {
 	case h.Groups != nil:
-		st, closer, err := s.openKeyGroups(ctx, h)
+		st, closer, err := s.openKeyGroups(ctx, op, h)
 		if st == nil || st.Header == nil {
 			return nil, LayoutUnknown, err
 		}
@@ -96,17 +96,17 @@ func (s *Snapshot) keyedHeader(ctx context.Context, h *metadata.KeyedHandle) (*k
 		head, err := keyed.ParseHeader(in, in.Size(), nil)
 		return head, LayoutRocksDB, err
 	case h.Changelog != nil:
-		return s.changelogHeader(ctx, h.Changelog)
+		return s.changelogHeader(ctx, op, h.Changelog)
 	}
 	return nil, LayoutUnknown, nil
 }
 
 // changelogHeader puts the names of the base snapshots and of the changes
 // behind them together.
-func (s *Snapshot) changelogHeader(ctx context.Context, h *metadata.ChangelogHandle) (*keyed.Header, KeyedLayout, error) {
+func (s *Snapshot) changelogHeader(ctx context.Context, op int32, h *metadata.ChangelogHandle) (*keyed.Header, KeyedLayout, error) {
 	out, layout := &keyed.Header{}, LayoutUnknown
 	for i := range h.Materialized {
-		head, l, err := s.keyedHeader(ctx, &h.Materialized[i])
+		head, l, err := s.keyedHeader(ctx, op, &h.Materialized[i])
 		if err != nil {
 			return head, l, err
 		}
@@ -198,9 +198,9 @@ func (k *knowledge) addTimers(j headerJob, t keyed.TimerService) {
 	k.counts[cell] = c
 }
 
-// openKeyGroups opens the stream of a key-groups handle. The closer is not nil
+// openKeyGroups opens the stream of a key-groups handle of an operator. The closer is not nil
 // where the stream is not.
-func (s *Snapshot) openKeyGroups(ctx context.Context, h *metadata.KeyedHandle) (*keyed.Stream, io.Closer, error) {
+func (s *Snapshot) openKeyGroups(ctx context.Context, op int32, h *metadata.KeyedHandle) (*keyed.Stream, io.Closer, error) {
 	in, closer, err := s.OpenStream(ctx, &h.Groups.Stream)
 	if err != nil {
 		return nil, nil, err
@@ -210,6 +210,7 @@ func (s *Snapshot) openKeyGroups(ctx context.Context, h *metadata.KeyedHandle) (
 		closer.Close()
 		return nil, nil, err
 	}
+	st.MaxParallelism = s.Meta.Operators[op].MaxParallelism
 	return st, closer, err
 }
 

@@ -26,9 +26,10 @@ type Entry struct {
 // bytes, and gives where the group ends. Dead bytes may be between there and the
 // end of its Extent.
 //
-// In heap layout nothing but the serializers tells where an entry ends: the error
-// wraps serde.ErrOpaque at the first that does not. What follows it in the group
-// is lost; in a compressed stream only what follows it of the same state.
+// In heap layout nothing but the serializers tells where an entry ends. Where they
+// do not, what follows is given if there is one way only to read the group; else
+// the error wraps serde.ErrOpaque, and what follows in the group is lost, or only
+// what follows of the same state.
 func (s *Stream) Walk(i int, cut int, f func(Entry) error) (end int64, err error) {
 	if s.Layout == Heap {
 		w := heapWalker{s: s, cut: cut, entry: f}

@@ -53,7 +53,7 @@ func TestDropEntries(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
-			out.Layout = s.Layout
+			out.Layout, out.MaxParallelism = s.Layout, s.MaxParallelism
 			c, err := Compare(s, out, e)
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
@@ -113,7 +113,7 @@ func TestCompareSees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out.Layout = s.Layout
+			out.Layout, out.MaxParallelism = s.Layout, s.MaxParallelism
 			if !all(t, r.String(), s, out, e) {
 				t.Errorf("%s: %v differs", r, e)
 			}

@@ -34,6 +34,11 @@ type heapWalker struct {
 	number  int32 // of the group
 	start   int64 // compressed: offset of the block's framed stream
 	at      int64 // pos of the entry that is given
+	proofs  *proofs
+	// partial: entries of the block cannot be told apart, only its end is known.
+	// untold is the first error about those that were to be given.
+	partial bool
+	untold  error
 }
 
 // group goes through group i. In a compressed stream a block whose entries have
@@ -51,6 +56,10 @@ func (w *heapWalker) group(i int) (end int64, err error) {
 	if g := c.i32("key group"); c.err == nil && g != w.s.Start+int32(i) {
 		c.fail(fmt.Sprintf("key group %d", w.s.Start+int32(i)), strconv.Itoa(int(g)), nil)
 	}
+	if w.proofs == nil {
+		w.proofs = &proofs{}
+	}
+	w.untold = nil
 	seen := map[int]bool{}
 	var opaque error
 	for at := span.Off + 4; len(seen) < len(w.s.Header.States) && c.err == nil; {
@@ -78,8 +87,8 @@ func (w *heapWalker) group(i int) (end int64, err error) {
 			at = c.frame.Off()
 		}
 	}
-	if c.err != nil || opaque != nil {
-		return 0, firstOf(c.err, opaque)
+	if err := firstOf(c.err, firstOf(opaque, w.untold)); err != nil {
+		return 0, err
 	}
 	if w.s.Header.Compressed {
 		return c.frame.Off(), nil
@@ -105,7 +114,7 @@ func (w *heapWalker) one(seen map[int]bool) error {
 	if c.err != nil {
 		return c.err
 	}
-	seen[id] = true
+	seen[id], w.partial = true, false
 	if w.block != nil {
 		if err := w.block(id); err != nil {
 			return err
@@ -142,6 +151,10 @@ func (w *heapWalker) entries(id int, n int64) error {
 		b, off := c.buf[c.r:c.w], 0
 		for n > 0 {
 			ends, err := w.lengths(types, b[off:])
+			if err != nil && errors.Is(err, serde.ErrOpaque) {
+				c.take(off, "entries")
+				return w.beyond(id, n, err)
+			}
 			if err != nil {
 				if err := w.stuck(m, off, err); err != nil {
 					return err
@@ -163,6 +176,14 @@ func (w *heapWalker) entries(id int, n int64) error {
 	return c.err
 }
 
+// wants tells whether entries of a state are to be given.
+func (w *heapWalker) wants(id int) bool {
+	if w.look != nil {
+		return w.look[id] != nil
+	}
+	return w.entry != nil
+}
+
 // give calls what wants the entry at the start of b.
 func (w *heapWalker) give(id int, b []byte, ends [3]int) error {
 	if w.raw != nil && w.look[id] != nil {
@@ -170,7 +191,7 @@ func (w *heapWalker) give(id int, b []byte, ends [3]int) error {
 			return err
 		}
 	}
-	if w.entry != nil && (w.look == nil || w.look[id] != nil) {
+	if w.entry != nil && w.wants(id) {
 		return w.entry(w.entryAt(id, b, ends))
 	}
 	return nil

@@ -13,9 +13,9 @@ import (
 )
 
 // TestHeapGroups walks every group of heap layout exactly to its end, if the
-// lengths of all its values are known.
+// lengths of all its values are known, or there is one way only to read it.
 func TestHeapGroups(t *testing.T) {
-	exact, blocked, inCompressed := 0, 0, 0
+	exact, blocked := 0, 0
 	eachGroups(t, nil, func(r real, s *Stream) {
 		if s.Layout != Heap {
 			return
@@ -28,9 +28,8 @@ func TestHeapGroups(t *testing.T) {
 				return nil
 			})
 			if errors.Is(err, serde.ErrOpaque) {
-				if blocked++; s.Header.Compressed {
-					inCompressed++
-				}
+				blocked++
+				t.Log(r, err)
 				continue
 			}
 			if err != nil || end != s.Extent(i).End() {
@@ -50,7 +49,7 @@ func TestHeapGroups(t *testing.T) {
 		}
 	})
 	t.Log(exact, "groups,", blocked, "with values of unknown length")
-	if exact < 4000 || inCompressed == 0 {
+	if exact < 4800 || blocked == 0 {
 		t.Error("fewer groups than there were")
 	}
 }
@@ -107,11 +106,14 @@ func TestUnknownLengths(t *testing.T) {
 	}{
 		{"before it, no id behind it", heapStream(known, opaque), Edit{Cut: []string{"a"}}, []byte{0, 1}, 0},
 		{"before it, its own id changes", heapStream(known, opaque), Edit{Drop: []string{"a"}}, []byte{0}, 0},
-		{"before it, an id behind it changes", heapStream(known, opaque, known), Edit{Drop: []string{"a"}}, nil, 0},
+		{"before it, an id behind it changes", heapStream(known, opaque, known), Edit{Drop: []string{"a"}}, []byte{0, 1}, 0},
+		{"before it, the same where its end is not sure", unsure(true, 5), Edit{Drop: []string{"a"}}, nil, 0},
 		{"before it, cut", heapStream(known, opaque, known), Edit{Cut: []string{"a"}}, []byte{0, 1, 2}, 0},
-		{"behind it", heapStream(opaque, known), Edit{Drop: []string{"b"}}, nil, 0},
+		{"behind it", heapStream(opaque, known), Edit{Drop: []string{"b"}}, []byte{0}, 0},
+		{"behind it where its end is not sure", unsure(false, 5), Edit{Drop: []string{"b"}}, nil, 0},
 		{"itself, the last", heapStream(known, opaque), Edit{Drop: []string{"b"}}, []byte{0}, 0},
-		{"itself", heapStream(opaque, known), Edit{Drop: []string{"a"}}, nil, 0},
+		{"itself", heapStream(opaque, known), Edit{Drop: []string{"a"}}, []byte{0}, 0},
+		{"itself where its end is not sure", unsure(false, 5), Edit{Drop: []string{"a"}}, nil, 0},
 	} {
 		// The header of these streams is not one: only the groups are looked at.
 		out := &bytes.Buffer{}

@@ -19,6 +19,8 @@ const maxLargest = 10
 // them is read without those before it.
 type Index struct {
 	States []StateIndex // by id
+
+	proofs proofs
 }
 
 // StateIndex is what an Index knows of one state. Bytes are those of segments or
@@ -73,7 +75,7 @@ type indexer struct {
 // Index goes through the whole stream and counts it. Types are those of the
 // states, by id, which tell what is one key of a MAP; nil counts each entry
 // alone. Progress, which may be nil, is told the offset behind each group and may
-// end it with an error. Where nothing tells the end of a value, what follows in
+// end it with an error. Where nothing tells the end of a value (see Walk), what follows in
 // the group is left out, and the error wraps serde.ErrOpaque beside what was
 // counted.
 func (s *Stream) Index(types []Types, progress func(off int64) error) (*Index, error) {
@@ -82,7 +84,7 @@ func (s *Stream) Index(types []Types, progress func(off int64) error) (*Index, e
 
 func (s *Stream) index(types []Types, progress func(off int64) error, every int64) (*Index, error) {
 	n := len(s.Header.States)
-	b := &indexer{s: s, x: &Index{make([]StateIndex, n)}, types: types, at: make([]int64, n), run: make([]LargeKey, n), key: make([][]byte, n), every: every}
+	b := &indexer{s: s, x: &Index{States: make([]StateIndex, n)}, types: types, at: make([]int64, n), run: make([]LargeKey, n), key: make([][]byte, n), every: every}
 	var opaque error
 	for i := range s.Offsets {
 		var err error
@@ -134,7 +136,7 @@ func (b *indexer) canonical(i int) error {
 }
 
 func (b *indexer) heap(i int) error {
-	w := &heapWalker{s: b.s, cut: indexCut}
+	w := &heapWalker{s: b.s, cut: indexCut, proofs: &b.x.proofs}
 	m := mark{group: i}
 	w.begin = func(id int, n int64) {
 		if m.block = b.s.Offsets[i]; b.s.Header.Compressed {
@@ -156,7 +158,7 @@ func (b *indexer) heap(i int) error {
 	}
 	done := make([]bool, len(b.x.States))
 	w.finish = func(id int, bytes int64) {
-		done[id] = true
+		done[id] = !w.partial
 		// What was counted of entries, and the id and number before them.
 		b.add(id, i, 0, bytes-b.inBlock(id, i))
 	}
@@ -271,7 +273,7 @@ func (s *Stream) Page(x *Index, id int, from, n int64, cut int, f func(number in
 		if group, number = m.group, m.entry; number >= last {
 			break
 		}
-		if err := s.from(id, m, cut, give); err == errEnough {
+		if err := s.from(x, id, m, cut, give); err == errEnough {
 			break
 		} else if err != nil {
 			return err
@@ -282,10 +284,10 @@ func (s *Stream) Page(x *Index, id int, from, n int64, cut int, f func(number in
 
 // from gives the entries of a state behind a mark up to the end of its segment
 // or block.
-func (s *Stream) from(id int, m mark, cut int, f func(Entry) error) error {
+func (s *Stream) from(x *Index, id int, m mark, cut int, f func(Entry) error) error {
 	end := s.Extent(m.group).End()
 	if s.Layout == Heap {
-		w := &heapWalker{s: s, cut: cut, number: s.Start + int32(m.group), entry: f}
+		w := &heapWalker{s: s, cut: cut, number: s.Start + int32(m.group), entry: f, proofs: &x.proofs}
 		s.seek(&w.c, m, end)
 		return w.entries(id, m.left)
 	}

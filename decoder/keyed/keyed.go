@@ -43,7 +43,8 @@
 // All groups of the range are there: i32 key group, then one block for each
 // state in any order: u16 id, i32 n, n x (namespace, key, value), or for a queue
 // n x element. Compressed: each block is a snappy framed stream, the i32 is not.
-// No entry has a length.
+// No entry has a length; heapbeyond.go tells how values are stepped over whose
+// serializer does not tell their end.
 //
 // # Which layout
 //

@@ -57,6 +57,7 @@ func eachGroups(t testing.TB, folders []string, f func(r real, s *Stream)) {
 			t.Errorf("%s: %v", r, err)
 			return
 		}
+		s.MaxParallelism = r.snap.Operators[r.use.Operator].MaxParallelism
 		f(r, s)
 	})
 }

@@ -37,8 +37,8 @@ type Rewritten struct {
 // held in memory. Names that the header does not have are ignored.
 //
 // A heap stream that is not compressed needs the end of every entry in front of
-// what changes in a group: the error wraps serde.ErrOpaque where a serializer
-// does not tell. Entries of a heap state go in two passes over a group.
+// what changes in a group: the error wraps serde.ErrOpaque where neither a
+// serializer nor the rest of the group tells (see Walk). Entries of a heap state go in two passes over a group.
 func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
 	out := newOutput(w, s.In.Size())
 	plan := s.plan(e)

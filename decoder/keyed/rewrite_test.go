@@ -48,6 +48,7 @@ func rewrite(t testing.TB, s *Stream, kind byte, e Edit) (*Stream, *Rewritten, [
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.MaxParallelism = s.MaxParallelism
 	if n.Layout != s.Layout || n.Header.Compressed || n.Header.Version != s.Header.Version || r.Records != len(n.Header.States) {
 		t.Fatalf("%s, %+v", n.Layout, n.Header)
 	}

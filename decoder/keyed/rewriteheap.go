@@ -69,7 +69,7 @@ func (s *Stream) choose(i int, p plan, gone []chosen) error {
 		gone[e.State].add(p.goes[e.State](e))
 		return nil
 	}
-	w.finish = func(id int, _ int64) { gone[id].done = true }
+	w.finish = func(id int, _ int64) { gone[id].done = !w.partial }
 	_, err := w.group(i)
 	if !errors.Is(err, serde.ErrOpaque) {
 		return err

@@ -36,6 +36,9 @@ type Stream struct {
 	// Start is the first key group, Offsets has one offset for each.
 	Start   int32
 	Offsets []int64
+	// MaxParallelism is that of the operator, 0 where it is not known. It tells in
+	// heap layout which keys may be in a group.
+	MaxParallelism int32
 
 	sorted []int64 // offsets that are not zero, ascending
 }

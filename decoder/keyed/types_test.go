@@ -150,6 +150,7 @@ func TestFactsOfKeyedState(t *testing.T) {
 				t.Fatal(err)
 			}
 			streams++
+			st.MaxParallelism = s.Operators[u.Operator].MaxParallelism
 			types := typesOf(r, st)
 			for i := range st.Offsets {
 				_, err := st.Walk(i, math.MaxInt32, func(e Entry) error {

@@ -2,10 +2,7 @@ package serde_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -33,6 +30,7 @@ func eachKeyed(t *testing.T, folders []string, f func(s *realfiles.Snapshot, st 
 				t.Errorf("%s: %v", s.Name, err)
 				return nil
 			}
+			st.MaxParallelism = s.Operators[u.Operator].MaxParallelism
 			f(s, st)
 			return nil
 		})
@@ -165,87 +163,4 @@ func (c shares) total() *share {
 		s.all += v.all
 	}
 	return &s
-}
-
-// TestFactsOfKeyedState compares the entries of heap snapshots with what Flink
-// itself read. Entries behind a value without a known length are counted only.
-func TestFactsOfKeyedState(t *testing.T) {
-	folders, _ := filepath.Glob(filepath.Join(realfiles.Dir(t), "lab/*heap*"))
-	equal, missing := 0, 0
-	for _, dir := range folders {
-		text, err := os.ReadFile(filepath.Join(dir, "facts.txt"))
-		if err != nil || strings.Contains(dir, "broken") || strings.Contains(dir, "changelog") {
-			continue
-		}
-		want := map[string]bool{}
-		for _, line := range strings.Split(string(text), "\n") {
-			if f := strings.SplitN(line, " ", 3); f[0] == "keyed" {
-				want[f[2]] = true
-			}
-		}
-		seen := 0
-		eachKeyed(t, []string{"lab/" + filepath.Base(dir)}, func(s *realfiles.Snapshot, st *keyed.Stream) {
-			if st.Layout != keyed.Heap || !strings.Contains(string(mustRead(t, dir, "about.txt")), filepath.Base(filepath.Dir(s.Name))+"\n") {
-				return
-			}
-			for i := range st.Groups() {
-				st.Walk(i, math.MaxInt32, func(e keyed.Entry) error {
-					for _, f := range entryFacts(t, st, e) {
-						if seen++; !want[f] {
-							t.Errorf("%s: %s is not in the facts", s.Name, f)
-						}
-					}
-					return nil
-				})
-			}
-		})
-		if seen > 0 {
-			equal += seen
-			missing += len(want) - seen
-		}
-	}
-	t.Logf("%d facts are equal, %d stand behind values of unknown length", equal, missing)
-	if equal == 0 {
-		t.Error("no facts")
-	}
-}
-
-func mustRead(t *testing.T, parts ...string) []byte {
-	b, err := os.ReadFile(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// entryFacts prints an entry of a heap stream as facts.txt does.
-func entryFacts(t *testing.T, st *keyed.Stream, e keyed.Entry) []string {
-	m := &st.Header.States[e.State]
-	if m.Kind == serde.PriorityQueue {
-		return nil
-	}
-	key, _, err := serde.Decode(st.Header.Key, e.Key)
-	if err != nil {
-		t.Error(err)
-	}
-	ns, _, err := serde.Decode(m.Serializer(serde.NamespaceSerializer), e.Namespace)
-	if err != nil {
-		t.Error(err)
-	}
-	v, _, err := serde.DecodeAll(m.Serializer(serde.ValueSerializer), e.Value, serde.DefaultLimits)
-	if err != nil {
-		t.Errorf("%s: %v", m.Name, err)
-	}
-	head := "key=" + realfiles.Fact(key) + " " + m.Name
-	if ns.Form != serde.Null {
-		head += "@" + realfiles.Fact(ns)
-	}
-	if v.Form != serde.Pairs {
-		return []string{head + "=" + realfiles.KeyedFact(m.Name, v)}
-	}
-	var out []string
-	for i := 0; i < len(v.Items); i += 2 {
-		out = append(out, fmt.Sprintf("%s[%s]=%s", head, realfiles.Fact(v.Items[i]), realfiles.KeyedFact(m.Name, v.Items[i+1])))
-	}
-	return out
 }

@@ -45,6 +45,7 @@ type kryoCodec struct {
 	registered []string        // classes in the order of ids
 	own        map[string]bool // classes with a serializer of their own
 	javaOwn    bool            // a class of java.* has one for it and what is below it
+	ids        int             // no class has this id or a higher one; 0 where not known
 	kryo5      bool
 	kafka      bool // the type is KafkaTopicPartition
 }
@@ -62,6 +63,7 @@ func newKryoCodec(t *Snapshot) *kryoCodec {
 			k.own[r.Name] = true
 		}
 	}
+	k.ids = firstRegistered + len(k.registered)
 	for _, list := range [][]KryoRegistration{t.KryoType.Defaults, t.KryoType.DefaultClasses} {
 		for _, r := range list {
 			k.own[r.Name] = true
@@ -269,6 +271,9 @@ func (r *kryoValues) classOf() (class string, ok bool) {
 	switch {
 	case !r.ok() || tag == 0:
 		return "", false
+	case r.k.ids > 0 && tag-2 >= r.k.ids:
+		r.fail(at, fmt.Sprintf("Kryo class id below %d", r.k.ids), strconv.Itoa(tag-2), nil)
+		return "", false
 	case tag > 1:
 		if class = r.k.class(tag - 2); class == "" {
 			class = "the class with Kryo id " + strconv.Itoa(tag-2)
@@ -420,6 +425,9 @@ func (r *kryoValues) content(class string) Value {
 // fieldSerializer is an object of which only the texts can be told.
 func (r *kryoValues) fieldSerializer(class string) Value {
 	why := "Kryo wrote the fields of " + class + " without their names and types"
+	if r.left.Bytes <= 0 {
+		return r.noLayout(why) // only its end is looked for
+	}
 	if texts := kryoTexts(r.buf[r.off:r.end]); texts != "" {
 		why += "; texts in it: " + texts
 	}

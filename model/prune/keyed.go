@@ -297,6 +297,7 @@ func (w *work) rewriteKeyedTo(ctx context.Context, at place, to io.Writer) (*key
 	if err != nil {
 		return nil, err
 	}
+	s.MaxParallelism = w.removal.src.Operators[at.op].MaxParallelism
 	if err := w.wholeMaps(at, s); err != nil {
 		return nil, err
 	}

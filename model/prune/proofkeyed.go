@@ -31,6 +31,7 @@ func (c *cell) rewrittenKeyed(what string, a, b *metadata.KeyedHandle) error {
 	if err != nil {
 		return err
 	}
+	src.MaxParallelism = c.p.app.work.removal.src.Operators[c.at.op].MaxParallelism
 	// The layout was found out for the source; a stream that lost all its zero
 	// offsets would not tell. Type 7 asks for no look.
 	out, err := keyed.Open(y, c.p.out.In, metadata.TypeSavepoint, b.Groups, nil)
