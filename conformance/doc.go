@@ -6,7 +6,7 @@
 //
 //	go test ./conformance                              the judge itself and the founding incident, a minute or two
 //	CHKSCOPE_CONFORMANCE=part go test ./conformance    the matrix with one old, one middle and one new Flink, under 10 minutes
-//	CHKSCOPE_CONFORMANCE=full go test -timeout 60m ./conformance    the whole matrix; writes its table into README.md
+//	CHKSCOPE_CONFORMANCE=full go test -timeout 60m ./conformance    the whole matrix; writes its tables into both READMEs
 //
 // By hand: `mvn -P flink-1.20 package` in this directory, then `./flink 1.20 COMMAND …` (Main.java says which).
 package conformance

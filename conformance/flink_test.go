@@ -58,7 +58,7 @@ func start(t *testing.T, minor, without string) *flink {
 	build(t, minor)
 	f := &flink{minor: minor, without: without, out: make(chan string, 64)}
 	f.cmd = exec.Command("./flink", minor)
-	f.cmd.Env = append(os.Environ(), "FLINK_WITHOUT="+without)
+	f.cmd.Env = append(os.Environ(), "FLINK_WITHOUT="+without, "TMPDIR="+scratch)
 	f.cmd.Stderr = os.Stderr
 	var err error
 	if f.in, err = f.cmd.StdinPipe(); err != nil {

@@ -20,15 +20,16 @@ public class Buffering extends RichMapFunction<Tuple2<Long, Long>, Tuple2<Long, 
     static final String PLAIN = "union-offsets", KAFKA = "topic-partition-offset-states";
 
     private final String uid, unionName;
-    private final int unionSize;
+    private final int unionSize, repeat;
     private final Set<String> without;
     private transient ListState<Tuple2<String, Long>> buffer;
     private transient ListState<Jobs.Order> orders;
     private transient ListState<Object> union;
 
-    Buffering(String uid, int unionSize, String unionName, Set<String> without) {
+    Buffering(String uid, int unionSize, int repeat, String unionName, Set<String> without) {
         this.uid = uid;
         this.unionSize = unionSize;
+        this.repeat = repeat;
         this.unionName = unionName;
         this.without = without;
     }
@@ -50,7 +51,7 @@ public class Buffering extends RichMapFunction<Tuple2<Long, Long>, Tuple2<Long, 
         if (!c.isRestored() && !Facts.on()) {
             if (buffer != null) for (int i = 0; i < 5; i++) buffer.add(Tuple2.of("subtask-" + me + "-element-" + i, (long) i));
             if (orders != null) for (int i = 0; i < 3; i++) orders.add(new Jobs.Order(me * 10 + i));
-            if (union != null) for (int i = me; i < unionSize; i += all) union.add(unionElement(i));
+            if (union != null) for (int i = me; i < unionSize * repeat; i += all) union.add(unionElement(i % unionSize));
             return;
         }
         if (Facts.on()) {
@@ -85,5 +86,5 @@ public class Buffering extends RichMapFunction<Tuple2<Long, Long>, Tuple2<Long, 
         return (ListStateDescriptor<Object>) (ListStateDescriptor<?>) new ListStateDescriptor<>(unionName, Types.TUPLE(Types.STRING, Types.LONG));
     }
 
-    private Object unionElement(int i) throws Exception { return unionName.equals(KAFKA) ? Kafka.element("orders", i, 1000L + i) : Tuple2.of("orders-" + i, 1000L + i); }
+    private Object unionElement(int i) throws Exception { return unionName.equals(KAFKA) ? Kafka.element(i % 4 == 3 ? "refunds" : "orders", i, 1000L + i) : Tuple2.of("orders-" + i, 1000L + i); }
 }

@@ -28,7 +28,7 @@ import org.apache.flink.util.Collector;
  * restored where {@code Jobs$Order} still is its name.
  *
  * <p>Options: parallelism=2 maxParallelism=16 keys=20 upTo=N (numbers that make state) throttle=MICROS (pause after each)
- * slow=MICROS (of the slow step) union=N (elements of the union list) without=STATE,… (not registered by the job)
+ * slow=MICROS (of the slow step) union=N (elements of the union list) repeat=N (each so often) without=STATE,… (not registered by the job)
  * finish=true (the source of rules ends).
  */
 class Jobs {
@@ -102,6 +102,9 @@ class Jobs {
             if (v < upTo) out.collect(v);
             else Thread.sleep(1);
         }
+
+        /** A source subtask without a split ends at once, and has nothing to tell. */
+        @Override public void close() { if (Facts.on()) Facts.done(source, Flink.subtask(getRuntimeContext())); }
     }
 
     /** A slow step: what waits before it is in unaligned checkpoints. */
@@ -167,7 +170,7 @@ class Jobs {
     private void basic() {
         SingleOutputStreamOperator<Tuple2<Long, Long>> pairs = enrich(numbers("numbers"), "enrich");
         Facts.expect("buffering", parallelism);
-        pairs = pairs.map(new Buffering("buffering", (int) o.number("union", 7), Buffering.PLAIN, without)).returns(Types.TUPLE(Types.LONG, Types.LONG)).uid("buffering").name("Buffering");
+        pairs = pairs.map(new Buffering("buffering", (int) o.number("union", 7), (int) o.number("repeat", 1), Buffering.PLAIN, without)).returns(Types.TUPLE(Types.LONG, Types.LONG)).uid("buffering").name("Buffering");
         Facts.expect("named", parallelism);
         pairs = pairs.keyBy(new NameKey()).transform("Named", Types.TUPLE(Types.LONG, Types.LONG), new Named("named")).uid("named").name("Named");
         Facts.expect("with-rules", parallelism);
@@ -185,7 +188,7 @@ class Jobs {
     private void legacy() {
         DataStream<Tuple2<Long, Long>> in = numbers("ticks").map(new Pair()).returns(Types.TUPLE(Types.LONG, Types.LONG)).uid("pair");
         Facts.expect("orders-source", parallelism);
-        in.map(new Buffering("orders-source", (int) o.number("union", 8), Buffering.KAFKA, Set.of("buffered-elements", "pending-orders"))).returns(Types.TUPLE(Types.LONG, Types.LONG)).uid("orders-source").name("Source: orders");
+        in.map(new Buffering("orders-source", (int) o.number("union", 8), 1, Buffering.KAFKA, Set.of("buffered-elements", "pending-orders"))).returns(Types.TUPLE(Types.LONG, Types.LONG)).uid("orders-source").name("Source: orders");
     }
 
     /** The same uid is a new source. Nothing registers the old union list any more, and each restore multiplies it. */
