@@ -1,7 +1,9 @@
 package model
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
@@ -9,7 +11,7 @@ import (
 
 // treeIndex finds nodes by identity.
 type treeIndex struct {
-	ops    map[metadata.OperatorID]int32
+	ops    []int32 // indexes in Checkpoint.Operators, by operator id
 	states map[nodeKey]Node
 }
 
@@ -22,10 +24,11 @@ type nodeKey struct {
 
 func (t *Tree) lookup(ops []metadata.Operator) *treeIndex {
 	t.indexOnce.Do(func() {
-		x := &treeIndex{make(map[metadata.OperatorID]int32, len(ops)), map[nodeKey]Node{}}
+		x := &treeIndex{make([]int32, len(ops)), map[nodeKey]Node{}}
 		for i := range ops {
-			x.ops[ops[i].ID] = int32(i)
+			x.ops[i] = int32(i)
 		}
+		slices.SortFunc(x.ops, func(a, b int32) int { return bytes.Compare(ops[a].ID[:], ops[b].ID[:]) })
 		for n := range Node(t.Len()) {
 			if t.class[n] == ClassState {
 				x.states[nodeKey{t.op[n], t.kind[n], t.Whole(n), t.name[n]}] = n
@@ -55,10 +58,13 @@ func (s *Snapshot) Find(t *Tree, g Target) Node {
 		}
 		return None
 	}
-	op, ok := x.ops[g.Op]
+	at, ok := slices.BinarySearchFunc(x.ops, g.Op, func(op int32, id metadata.OperatorID) int {
+		return bytes.Compare(s.Meta.Operators[op].ID[:], id[:])
+	})
 	if !ok {
 		return None
 	}
+	op := x.ops[at]
 	switch g.Class {
 	case ClassOperator:
 		return t.OperatorNode(int(op))

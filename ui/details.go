@@ -137,7 +137,7 @@ func (a *App) summary(r row, w int) []string {
 	case model.ClassOperator:
 		op := &a.snap.Meta.Operators[t.Operator(r.node)]
 		where += " (" + op.ID.String() + ")"
-		if !a.names.ops[t.Operator(r.node)].named {
+		if !a.names.operator(r.node).named {
 			where = op.ID.String()
 		}
 		parts = append(parts, fmt.Sprintf("parallelism %d of %d", op.Parallelism, op.MaxParallelism))

@@ -123,9 +123,8 @@ func (a *App) infoText(n model.Node) (count, word string) {
 	switch t.Class(n) {
 	case model.ClassOperator:
 		op := &a.snap.Meta.Operators[t.Operator(n)]
-		o := &a.names.ops[t.Operator(n)]
-		if o.named {
-			count = o.id[:8]
+		if a.names.operator(n).named {
+			count = op.ID.String()[:8]
 		}
 		word = fmt.Sprintf("x%d", op.Parallelism)
 		if t.Finished(n) {

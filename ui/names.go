@@ -2,44 +2,33 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 
 	"chkscope/decoder"
 	"chkscope/model"
 )
 
 // names says what rows are called. It belongs to one tree and does not change,
-// so that builds beside the keys may read it.
+// so that builds beside the keys may read it. What an operator is called is made
+// where it is asked for: a million names would take more memory than the tree.
 type names struct {
 	snap *model.Snapshot
 	tree *model.Tree
-	ops  []operatorName
 }
 
 type operatorName struct {
-	label  string // what the row says, clean
-	id     string // 32 hex digits
-	search string // what a filter looks at
-	named  bool   // label is a name, not the id
-	guess  bool
+	label string // what the row says, clean
+	named bool   // label is a name, not the id
 }
 
-func newNames(s *model.Snapshot, t *model.Tree) *names {
-	n := &names{snap: s, tree: t, ops: make([]operatorName, len(s.Meta.Operators))}
-	for i := range n.ops {
-		op := &s.Meta.Operators[i]
-		name, origin := s.OperatorName(i)
-		o := operatorName{id: op.ID.String(), guess: origin == model.NameGuess}
-		o.named = name != "" && origin != model.NameNone
-		if o.named {
-			o.label = clean(name)
-		} else {
-			o.label = o.id
-		}
-		o.search = strings.Join([]string{o.label, o.id, clean(decoder.Text(op.UID))}, " ")
-		n.ops[i] = o
+func newNames(s *model.Snapshot, t *model.Tree) *names { return &names{snap: s, tree: t} }
+
+// operator is what the operator of a node is called.
+func (s *names) operator(n model.Node) operatorName {
+	op := s.tree.Operator(n)
+	if name, origin := s.snap.OperatorName(op); name != "" && origin != model.NameNone {
+		return operatorName{clean(name), true}
 	}
-	return n
+	return operatorName{s.snap.Meta.Operators[op].ID.String(), false}
 }
 
 // namesOf is newNames where there is a tree. It is called beside the keys, and
@@ -60,7 +49,7 @@ func (s *names) label(n model.Node, turn model.Turn) string {
 	case model.ClassCheckpoint:
 		return "checkpoint"
 	case model.ClassOperator:
-		return s.ops[t.Operator(n)].label
+		return s.operator(n).label
 	case model.ClassMaster:
 		return "master hook " + text(t.Name(n))
 	case model.ClassSubtask:
@@ -121,9 +110,9 @@ func (s *names) full(n model.Node) string {
 	case model.ClassOperator, model.ClassMaster:
 		return s.label(n, model.TurnState)
 	case model.ClassSubtask:
-		return s.ops[t.Operator(n)].label + " / " + subtaskLabel(t.Subtask(n))
+		return s.operator(n).label + " / " + subtaskLabel(t.Subtask(n))
 	}
-	out := s.ops[t.Operator(n)].label + " / " + s.stateLabel(n)
+	out := s.operator(n).label + " / " + s.stateLabel(n)
 	if t.Class(n) == model.ClassCell {
 		out += " / " + subtaskLabel(t.Subtask(n))
 	}
@@ -131,7 +120,17 @@ func (s *names) full(n model.Node) string {
 }
 
 // operatorText is what a filter looks at in an operator's row.
-func (s *names) operatorText(n model.Node) string { return s.ops[s.tree.Operator(n)].search }
+func (s *names) operatorText(n model.Node) string {
+	op := &s.snap.Meta.Operators[s.tree.Operator(n)]
+	text := op.ID.String()
+	if o := s.operator(n); o.named {
+		text = o.label + " " + text
+	}
+	if op.UID != "" {
+		text += " " + clean(decoder.Text(op.UID))
+	}
+	return text
+}
 
 // target is the identity of a row.
 func (s *names) target(r row) model.Target {

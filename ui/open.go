@@ -113,9 +113,12 @@ type headersMsg struct {
 func (a *App) readHeaders() tea.Cmd {
 	j, ctx := a.begin("reading stream headers", "streams")
 	j.finds = true
-	s := a.snap
+	s, shown := a.snap, a.names.tree
 	return func() tea.Msg {
 		t, err := s.ReadHeaders(ctx, func(done, all int) { j.progress(int64(done), int64(all)) })
+		if t == shown { // nothing new
+			t = nil
+		}
 		return headersMsg{j, namesOf(s, t), err}
 	}
 }

@@ -278,20 +278,36 @@ func (b *builder) sort(kids []model.Node) {
 	t := b.names.tree
 	switch b.order {
 	case byName:
-		slices.SortStableFunc(kids, func(x, y model.Node) int {
-			if t.Class(x) == t.Class(y) && t.Subtask(x) != t.Subtask(y) {
-				return cmp.Compare(t.Subtask(x), t.Subtask(y))
-			}
-			return strings.Compare(b.names.label(x, b.turn), b.names.label(y, b.turn))
-		})
-		if b.reverse {
-			slices.Reverse(kids)
-		}
-		return
+		b.sortByName(kids)
 	case bySize:
 		b.sortByKey(kids, b.weight)
 	case byCount:
 		b.sortByKey(kids, t.Entries)
+	}
+}
+
+// sortByName sorts by what the rows say, subtasks by their index.
+func (b *builder) sortByName(kids []model.Node) {
+	t := b.names.tree
+	type named struct {
+		label string
+		n     model.Node
+	}
+	ks := make([]named, len(kids))
+	for i, n := range kids {
+		ks[i].n = n
+		if c := t.Class(n); c != model.ClassSubtask && (c != model.ClassCell || b.turn == model.TurnSubtask) {
+			ks[i].label = b.names.label(n, b.turn)
+		}
+	}
+	slices.SortStableFunc(ks, func(x, y named) int {
+		return cmp.Or(cmp.Compare(t.Subtask(x.n), t.Subtask(y.n)), strings.Compare(x.label, y.label))
+	})
+	if b.reverse {
+		slices.Reverse(ks)
+	}
+	for i := range ks {
+		kids[i] = ks[i].n
 	}
 }
 
