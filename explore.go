@@ -20,10 +20,18 @@ func (p *program) explorer(st model.WriteStore, uri string) (ui.Config, error) {
 	if err != nil {
 		return ui.Config{}, err
 	}
+	p.toExplorer = make(chan string, notices)
 	return ui.Config{
 		Store: st, URI: uri, Options: opt,
 		Color: p.flags.color, ASCII: p.flags.ascii, ReadOnly: p.flags.readOnly, Getenv: p.getenv, Log: p.note,
+		Notices: p.toExplorer, Traffic: p.traffic,
 	}, nil
+}
+
+// traffic tells what was asked of stores.
+func (p *program) traffic() (requests, read, written int64) {
+	t := p.meter.Totals()
+	return t.Requests, t.Read, t.Written
 }
 
 // explore opens the explorer on what arg names.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"chkscope/storage"
 )
 
 // program is one run of chkscope: where it reads and writes, and what its
@@ -30,6 +32,10 @@ type program struct {
 
 	flags globalFlags
 	log   *logFile // --log, or nil
+	meter storage.Meter
+	// toExplorer takes what storages say while the explorer is on the screen; nil
+	// takes nothing.
+	toExplorer chan string
 	// quiet: the explorer is on the screen, so nothing goes to stderr.
 	quiet bool
 }
@@ -55,6 +61,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetOut(p.out)
 	root.SetErr(p.err)
 	code := p.exitCode(ctx, root.ExecuteContext(ctx))
+	p.log.totals(p.meter.Totals())
 	p.log.close()
 	return code
 }

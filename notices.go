@@ -60,8 +60,22 @@ func (o *output) Write(text []byte) (int, error) {
 }
 func (o *output) Flush() error { return o.buf.Flush() }
 
-// note is say for a sentence of a storage.
+// note is say for a whole sentence.
 func (p *program) note(sentence string) { p.say("%s", sentence) }
+
+// notices is how many sentences of a storage may wait for the explorer; what does
+// not fit is in the log only.
+const notices = 256
+
+// storeNote takes a sentence of a storage, to the explorer where it is on the
+// screen. It does not wait.
+func (p *program) storeNote(sentence string) {
+	p.note(sentence)
+	select {
+	case p.toExplorer <- model.Clean(withoutSecrets(sentence)):
+	default:
+	}
+}
 
 // logFile is the file of --log. A nil one takes nothing.
 type logFile struct {
@@ -106,6 +120,11 @@ func (l *logFile) request(r storage.Request) {
 		text += ": " + r.Err.Error()
 	}
 	l.line(model.Clean(text))
+}
+
+// totals logs what was asked of storages in all.
+func (l *logFile) totals(t storage.Totals) {
+	l.line(fmt.Sprintf("in all %d requests (%d failed), read %d written %d bytes", t.Requests, t.Failed, t.Read, t.Written))
 }
 
 func (l *logFile) close() {

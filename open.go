@@ -26,9 +26,10 @@ func (p *program) store() (*storage.Router, error) {
 		return nil, err
 	}
 	opt := storage.Options{Maps: maps, ReadOnly: p.flags.readOnly, S3: p.flags.s3}
-	opt.S3.Notify = p.note
+	opt.S3.Notify = p.storeNote
+	opt.Meter = &p.meter
 	if p.log != nil {
-		opt.Meter = &storage.Meter{Log: p.log.request}
+		p.meter.Log = p.log.request
 	}
 	return storage.New(opt), nil
 }

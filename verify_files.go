@@ -25,7 +25,11 @@ func (p *program) checkFiles(ctx context.Context, s *snapshot, doc *verifyDocume
 	defer bar.end()
 	unasked, done := map[string]int{}, int64(0)
 	problems := make([][]verifyProblem, len(files)) // in the order of the file
-	err = statAll(ctx, s.Store, files, func(i int, info model.Info, err error) {
+	uris := make([]string, len(files))
+	for i, f := range files {
+		uris[i] = f.URI
+	}
+	err = store.StatAll(ctx, s.Store, uris, func(i int, info model.Info, err error) {
 		done++
 		bar.at(done, int64(len(files)))
 		switch {
@@ -49,25 +53,6 @@ func (p *program) checkFiles(ctx context.Context, s *snapshot, doc *verifyDocume
 		doc.FilesUnchecked = append(doc.FilesUnchecked, verifyUnasked{reason, unasked[reason]})
 	}
 	return ctx.Err()
-}
-
-// statAll asks for all files: at once where the storage can, else one by one.
-func statAll(ctx context.Context, st model.Store, files []model.FileUse, each func(int, model.Info, error)) error {
-	if many, ok := st.(store.BulkStater); ok {
-		uris := make([]string, len(files))
-		for i, f := range files {
-			uris[i] = f.URI
-		}
-		return many.StatAll(ctx, uris, each)
-	}
-	for i, f := range files {
-		info, err := st.Stat(ctx, f.URI)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		each(i, info, err)
-	}
-	return nil
 }
 
 // lengthProblem compares the length that is there with what handles record.

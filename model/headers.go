@@ -10,10 +10,12 @@ import (
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/opstate"
 	"chkscope/decoder/serde"
+	"chkscope/model/store"
 )
 
-// headerParallel is how many streams are read at once.
-const headerParallel = 8
+// headerParallel is how many streams are read at once: what takes time is the
+// way to a store and back.
+const headerParallel = 32
 
 // StateRecord is what a stream header says about a named state.
 type StateRecord struct {
@@ -38,28 +40,20 @@ func (s *Snapshot) ReadHeaders(ctx context.Context, progress func(done, all int)
 	}
 	s.opened = nil
 	s.known.mu.Unlock()
-	work := make(chan headerJob)
-	var wg sync.WaitGroup
-	for range min(headerParallel, max(len(jobs), 1)) {
-		wg.Go(func() {
-			for j := range work {
-				s.readHeader(ctx, j)
-			}
-		})
-	}
-	for i, j := range jobs {
-		if ctx.Err() != nil {
-			break
+	var (
+		mu   sync.Mutex
+		done int
+	)
+	err := store.AtOnce(ctx, len(jobs), headerParallel, func(i int) {
+		s.readHeader(ctx, jobs[i])
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; progress != nil {
+			progress(done, len(jobs))
 		}
-		work <- j
-		if progress != nil {
-			progress(i+1, len(jobs))
-		}
-	}
-	close(work)
-	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	})
+	if err != nil {
+		return nil, err
 	}
 	s.known.mu.Lock()
 	s.known.headersRead = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"chkscope/decoder/ha"
@@ -34,50 +35,121 @@ type Candidate struct {
 // full disk leaves it (FLINK-36421).
 func (c Candidate) Empty() bool { return c.Size == 0 }
 
-// Candidates lists the checkpoints and savepoints below uri, newest first: by
-// time of `_metadata`, then by number. It looks one level down, and two where
-// uri holds job directories.
-func Candidates(ctx context.Context, st Store, uri string) ([]Candidate, error) {
-	list, err := candidatesIn(ctx, st, uri, 2)
-	if err != nil {
-		return nil, err
+// ordinary tells by its name that a directory is a checkpoint or savepoint of
+// Flink's, and gives the number of chk-N, else Unknown.
+func ordinary(name string) (id int64, yes bool) {
+	if n, ok := strings.CutPrefix(name, "chk-"); ok {
+		if id, err := strconv.ParseInt(n, 10, 64); err == nil && id >= 0 {
+			return id, true
+		}
 	}
-	sortCandidates(list)
-	return list, nil
+	return Unknown, strings.HasPrefix(name, "savepoint-")
 }
 
-func candidatesIn(ctx context.Context, st Store, uri string, depth int) ([]Candidate, error) {
+// listParallel is how many directories are listed at once.
+const listParallel = 32
+
+// search looks for the checkpoints below a directory.
+type search struct {
+	ctx       context.Context
+	st        Store
+	looked    func(done, all int) // may be nil
+	done, all int
+	found     []Candidate
+	asked     []Candidate // whose `_metadata` is to be asked for
+}
+
+// Candidates lists the checkpoints and savepoints below uri, newest first: by
+// time of `_metadata`, then by number. It looks one level down, and two where
+// uri holds job directories. looked may be nil; it is told how many of the
+// directories known so far have been looked into.
+func Candidates(ctx context.Context, st Store, uri string, looked func(done, all int)) ([]Candidate, error) {
+	s := &search{ctx: ctx, st: st, looked: looked}
 	entries, err := st.List(ctx, uri)
 	if err != nil {
 		return nil, err
 	}
-	var out []Candidate
+	if err := s.jobs(s.directories(entries)); err != nil {
+		return nil, err
+	}
+	if err := s.metadata(); err != nil {
+		return nil, err
+	}
+	sortCandidates(s.found)
+	return s.found, nil
+}
+
+// directories notes those of entries that are checkpoints by their names, and
+// gives the others.
+func (s *search) directories(entries []Info) (others []Info) {
 	for _, e := range entries {
 		if !e.Dir || e.Name == "shared" || e.Name == "taskowned" {
 			continue
 		}
-		c := Candidate{URI: e.URI, Name: e.Name, ID: Unknown, Size: Unknown, Modified: e.Modified}
-		if n, ok := strings.CutPrefix(e.Name, "chk-"); ok {
-			if id, err := strconv.ParseInt(n, 10, 64); err == nil && id >= 0 {
-				c.ID = id
-			}
-		}
-		info, err := st.Stat(ctx, store.Join(e.URI, MetadataName))
-		switch {
-		case err == nil && !info.Dir:
-			c.Complete, c.Size, c.Modified = info.Size > 0, info.Size, info.Modified
-			out = append(out, c)
-		case c.ID != Unknown || strings.HasPrefix(e.Name, "savepoint-"):
-			out = append(out, c)
-		case depth > 1:
-			below, err := candidatesIn(ctx, st, e.URI, depth-1)
-			if ctx.Err() != nil {
-				return nil, err
-			}
-			out = append(out, below...)
+		s.all++
+		if _, yes := ordinary(e.Name); yes {
+			s.asked = append(s.asked, candidate(e))
+		} else {
+			others = append(others, e)
 		}
 	}
-	return out, nil
+	return others
+}
+
+func candidate(dir Info) Candidate {
+	id, _ := ordinary(dir.Name)
+	return Candidate{URI: dir.URI, Name: dir.Name, ID: id, Size: Unknown, Modified: dir.Modified}
+}
+
+// jobs lists directories with other names: the list tells whether there is a
+// `_metadata`, in one request, else what may be a job's checkpoints. What cannot
+// be listed is passed over.
+func (s *search) jobs(dirs []Info) error {
+	var mu sync.Mutex
+	return store.AtOnce(s.ctx, len(dirs), listParallel, func(i int) {
+		entries, err := s.st.List(s.ctx, dirs[i].URI)
+		mu.Lock()
+		defer mu.Unlock()
+		s.step()
+		if err != nil {
+			return
+		}
+		if k := slices.IndexFunc(entries, func(e Info) bool { return e.Name == MetadataName && !e.Dir }); k >= 0 {
+			s.take(candidate(dirs[i]), entries[k])
+			return
+		}
+		for _, e := range s.directories(entries) {
+			s.asked = append(s.asked, candidate(e))
+		}
+	})
+}
+
+// metadata asks for the `_metadata` of all that are left.
+func (s *search) metadata() error {
+	uris := make([]string, len(s.asked))
+	for i, c := range s.asked {
+		uris[i] = store.Join(c.URI, MetadataName)
+	}
+	return store.StatAll(s.ctx, s.st, uris, func(i int, info Info, err error) {
+		s.step()
+		if err == nil && !info.Dir {
+			s.take(s.asked[i], info)
+		} else if _, yes := ordinary(s.asked[i].Name); yes {
+			s.found = append(s.found, s.asked[i])
+		}
+	})
+}
+
+// take takes c over, with the length and time of its `_metadata`.
+func (s *search) take(c Candidate, metadata Info) {
+	c.Complete, c.Size, c.Modified = metadata.Size > 0, metadata.Size, metadata.Modified
+	s.found = append(s.found, c)
+}
+
+func (s *search) step() {
+	if s.done++; s.looked != nil {
+		s.looked(s.done, s.all)
+	}
 }
 
 func sortCandidates(list []Candidate) {
@@ -97,7 +169,19 @@ func sortCandidates(list []Candidate) {
 		}
 		return b.Modified.Compare(a.Modified)
 	}
+	slices.SortFunc(list, func(a, b Candidate) int { return strings.Compare(a.URI, b.URI) })
 	slices.SortStableFunc(list, newer)
+}
+
+// Several is a parent directory with more than one checkpoint, newest first, where
+// Options.Choose leaves the choice to the caller.
+type Several struct {
+	URI  string
+	List []Candidate
+}
+
+func (e *Several) Error() string {
+	return fmt.Sprintf("%s holds %d checkpoints: name one", e.URI, len(e.List))
 }
 
 // Open opens uri: the directory of a checkpoint, its `_metadata`, a
@@ -109,10 +193,7 @@ func Open(ctx context.Context, st Store, uri string, opt Options) (*Snapshot, *T
 		opt.FrameSize = DefaultFrameSize
 	}
 	s := &Snapshot{Options: opt, Store: st}
-	if err := s.find(ctx, uri); err != nil {
-		return nil, nil, err
-	}
-	obj, err := st.Open(ctx, s.URI)
+	obj, err := s.find(ctx, uri)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,29 +231,40 @@ func (s *Snapshot) decode(obj Object) error {
 	return err
 }
 
-// find sets URI and Dir from what the user named.
-func (s *Snapshot) find(ctx context.Context, uri string) error {
-	info, err := s.Store.Stat(ctx, uri)
+// find sets URI and Dir from what the user named and opens it. The most likely is
+// tried first, a checkpoint's directory: over a network each question takes time.
+func (s *Snapshot) find(ctx context.Context, uri string) (Object, error) {
+	if store.Base(uri) != MetadataName {
+		s.URI, s.Dir = store.Join(uri, MetadataName), uri
+		obj, err := s.Store.Open(ctx, s.URI)
+		if err == nil || ctx.Err() != nil {
+			return obj, err
+		}
+		info, statErr := s.Store.Stat(ctx, uri)
+		switch missing := errors.Is(err, ErrNotExist); {
+		case statErr != nil && missing:
+			return nil, statErr
+		case statErr != nil, info.Dir && !missing:
+			return nil, err
+		case info.Dir:
+			return s.newest(ctx, uri)
+		}
+	}
+	s.URI, s.Dir = uri, store.Parent(uri)
+	return s.Store.Open(ctx, uri)
+}
+
+// newest opens the newest complete checkpoint below the directory uri.
+func (s *Snapshot) newest(ctx context.Context, uri string) (Object, error) {
+	list, err := Candidates(ctx, s.Store, uri, s.Options.Looked)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !info.Dir {
-		s.URI, s.Dir = uri, store.Parent(uri)
-		return nil
-	}
-	meta := store.Join(uri, MetadataName)
-	if m, err := s.Store.Stat(ctx, meta); err == nil && !m.Dir {
-		s.URI, s.Dir = meta, uri
-		return nil
-	} else if err != nil && !errors.Is(err, ErrNotExist) {
-		return err
-	}
-	list, err := Candidates(ctx, s.Store, uri)
-	if err != nil {
-		return err
+	if s.Options.Choose && len(list) > 1 {
+		return nil, &Several{uri, list}
 	}
 	if len(list) == 0 || !list[0].Complete {
-		return &NotACheckpoint{URI: uri, Incomplete: len(list), Marker: s.hasMarker(ctx, uri)}
+		return nil, &NotACheckpoint{URI: uri, Incomplete: len(list), Marker: s.hasMarker(ctx, uri)}
 	}
 	s.Dir, s.URI = list[0].URI, store.Join(list[0].URI, MetadataName)
 	complete := 0
@@ -188,7 +280,7 @@ func (s *Snapshot) find(ctx context.Context, uri string) error {
 	if i := slices.IndexFunc(list, Candidate.Empty); i >= 0 {
 		s.Chosen += fmt.Sprintf("; %s is passed over, its %s is empty", list[i].Name, MetadataName)
 	}
-	return nil
+	return s.Store.Open(ctx, s.URI)
 }
 
 func (s *Snapshot) hasMarker(ctx context.Context, uri string) bool {

@@ -19,6 +19,13 @@ type Options struct {
 	UIDs []string
 	// OperatorNames by operator id, from a job graph (--job-graph).
 	OperatorNames map[metadata.OperatorID]string
+	// Choose: a parent directory with several checkpoints gives *Several in place of
+	// the newest.
+	Choose bool
+	// Looked is told how many of the directories below a parent have been looked
+	// into, of how many that are known so far; nil is not told. Calls come from
+	// several goroutines, never two at a time.
+	Looked func(done, all int)
 }
 
 // DefaultFrameSize is akka.framesize and pekko.framesize where nobody sets it.

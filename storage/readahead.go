@@ -14,6 +14,7 @@ type readAhead struct {
 	jumps            []int64
 	depth            int // how many jumps to predict
 	frontier         int // jumps predicted and not yet made
+	tailAsked        bool
 }
 
 // span is the bytes from (included) to to (not included).
@@ -25,6 +26,8 @@ const (
 	firstDepth  = 4
 	deepest     = 64
 	aheadBegins = 96 << 10 // more than Open has read; length of a run from which on it is taken for sequential
+	surely      = 3        // jumps that are alike before they are taken for one of many
+	tail        = 64 << 10 // the end of the object, where who steps over arrays arrives
 )
 
 func newReadAhead(size, budget int64) *readAhead {
@@ -40,7 +43,7 @@ func (a *readAhead) observe(off, n int64) []span {
 		a.longest = max(a.longest, a.runEnd-a.runStart)
 		return a.sequential()
 	case off < a.runStart:
-		*a = readAhead{size: a.size, budget: a.budget, runStart: off, runEnd: end, depth: firstDepth}
+		*a = readAhead{size: a.size, budget: a.budget, runStart: off, runEnd: end, depth: firstDepth, tailAsked: a.tailAsked}
 		return nil
 	}
 	jump := off - a.runStart
@@ -55,7 +58,12 @@ func (a *readAhead) observe(off, n int64) []span {
 	}
 	a.runStart, a.runEnd, a.asked = off, end, 0
 	a.longest = max(n, min(a.longest, aheadBegins))
-	return a.strided()
+	all := a.strided()
+	if !a.tailAsked && len(all) > 0 {
+		a.tailAsked = true
+		all = append(all, span{max(a.size-tail, end), a.size})
+	}
+	return all
 }
 
 // sequential reads ahead as much as was read already, up to the budget, and
@@ -77,15 +85,18 @@ func (a *readAhead) sequential() []span {
 	return []span{s}
 }
 
-// strided asks for the runs behind the next jumps, twice as many each time the
-// prediction held.
+// strided asks for the runs behind the next jumps: twice as many each time the
+// prediction held, and all that may be asked for where it holds surely.
 func (a *readAhead) strided() []span {
 	if a.frontier > a.depth/2 {
 		return nil
 	}
-	depth := a.depth
+	jumps, spread := a.predict(deepest)
+	if len(a.jumps) >= surely && spread <= longestGap/4 {
+		a.depth = deepest
+	}
+	jumps = jumps[:min(a.depth, len(jumps))]
 	a.depth = min(a.depth*2, deepest)
-	jumps, spread := a.predict(depth)
 	var (
 		all    []span
 		at     = a.runStart

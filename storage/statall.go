@@ -45,21 +45,10 @@ func (r *Router) StatAll(ctx context.Context, uris []string, each func(int, stor
 		}
 		rest = append(rest, wanted...)
 	}
-	var wg sync.WaitGroup
-	free := make(chan struct{}, parallel)
-	for _, i := range rest {
-		if ctx.Err() != nil {
-			break
-		}
-		free <- struct{}{}
-		wg.Go(func() {
-			info, err := r.Stat(ctx, uris[i])
-			told(i, info, err)
-			<-free
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
+	return store.AtOnce(ctx, len(rest), parallel, func(k int) {
+		info, err := r.Stat(ctx, uris[rest[k]])
+		told(rest[k], info, err)
+	})
 }
 
 func isS3(uri string) bool {

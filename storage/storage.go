@@ -28,7 +28,8 @@ type Options struct {
 	Maps store.Mappings
 	// ReadOnly refuses Create, Copy and Remove (--read-only).
 	ReadOnly bool
-	// Meter counts the requests that reach a store; nil counts nothing.
+	// Meter counts the requests that reach a store, those to the disk only where it
+	// logs them; nil counts nothing.
 	Meter *Meter
 	// S3 says how s3:, s3a: and s3n: are reached.
 	S3 S3Options
@@ -45,7 +46,10 @@ type Router struct {
 // New makes a Router. It opens nothing and asks nothing.
 func New(o Options) *Router {
 	bucket := newS3(o.S3, o.Meter)
-	disk, objects := Count(local{}, o.Meter), Cache(Retry(bucket, RetryPolicy{Notify: o.S3.Notify}), o.S3.Cache)
+	disk, objects := store.WriteStore(local{}), Cache(Retry(bucket, RetryPolicy{Notify: o.S3.Notify}), o.S3.Cache)
+	if o.Meter != nil && o.Meter.Log != nil {
+		disk = Count(disk, o.Meter)
+	}
 	if o.ReadOnly {
 		disk, objects = ReadOnly(disk), ReadOnly(objects)
 	}

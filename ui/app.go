@@ -67,7 +67,7 @@ func (a *App) Init() tea.Cmd {
 	if a.snap != nil {
 		return nil
 	}
-	return tea.Batch(a.start(a.cfg.URI), a.tick())
+	return tea.Batch(a.open(a.cfg.URI), a.nextNotices(), a.tick())
 }
 
 // Update takes one message in.
@@ -102,8 +102,8 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		return a.tree.built(m)
 	case openedMsg:
 		return a.opened(m)
-	case candidatesMsg:
-		return a.candidates(m)
+	case noticesMsg:
+		return a.noticed(m)
 	case headersMsg:
 		return a.headersRead(m)
 	case findingsMsg:

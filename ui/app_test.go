@@ -395,9 +395,43 @@ func TestLoadingCanBeCancelled(t *testing.T) {
 	x.mustShow("opening /flink/checkpoints", "Esc cancels, q quits")
 	x.press("esc")
 	x.send(<-end)
-	if !x.leaving || x.openErr == nil || !strings.Contains(x.openErr.Error(), "cancelled") {
-		t.Errorf("leaving %v, error %v", x.leaving, x.openErr)
+	x.mustShow("cancelled.", "Enter open it again", "q quit")
+	x.press("esc") // never the program
+	if x.leaving {
+		t.Fatal("Esc left the program")
 	}
+	close(st.gate)
+	x.press("enter")
+	x.mustShow("topic-partition-offset-states")
+}
+
+// TestNoticesOfTheStore: what a storage says stands on the status line beside
+// what runs, counted, and does not hide an error.
+func TestNoticesOfTheStore(t *testing.T) {
+	x := openIncident(t, 80, 24)
+	const slow = "S3 asks to slow down: trying again"
+	x.send(noticesMsg{slow, slow})
+	x.send(noticesMsg{slow})
+	x.mustShow(slow + " (3 times)")
+	j, _ := x.begin("opening s3://b/k", "")
+	x.clock = x.clock.Add(time.Second)
+	x.mustShow("again (3 times) · opening s3://b/k")
+	x.end(j)
+	x.press("j")
+	x.mustNotShow("slow down")
+	x.fail("something was lost")
+	x.send(noticesMsg{"the connection to S3 was cut: trying again"})
+	x.mustShow("! something was lost")
+	x.press("E")
+	x.mustShow(slow+" (3 times)", "was cut: trying again", "something was lost")
+}
+
+// TestTraffic: the details say what was asked of the store.
+func TestTraffic(t *testing.T) {
+	x := openIncident(t, 80, 24)
+	x.cfg.Traffic = func() (int64, int64, int64) { return 1234, 5 << 20, 0 }
+	x.press("i G")
+	x.mustShow("Asked of the store so far: 1,234 requests, 5.0 MiB read")
 }
 
 func TestTooSmall(t *testing.T) {

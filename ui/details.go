@@ -220,7 +220,23 @@ func (a *App) allDetails(r row, w int) []string {
 			lines = append(lines, padRight(head, label)+"  "+l)
 		}
 	}
-	return lines
+	return append(lines, a.traffic(w)...)
+}
+
+// traffic is what was asked of a store over a network so far.
+func (a *App) traffic(w int) []string {
+	if a.cfg.Traffic == nil {
+		return nil
+	}
+	requests, read, written := a.cfg.Traffic()
+	if requests == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("Asked of the store so far: %s, %s read", plural(requests, "request"), model.FormatSize(read))
+	if written > 0 {
+		text += ", " + model.FormatSize(written) + " written"
+	}
+	return append([]string{""}, wrap(text, w)...)
 }
 
 func (a *App) evidence(f *finding.Finding, w int) []string {

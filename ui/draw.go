@@ -351,19 +351,29 @@ func (a *App) statusLine(w int) string {
 }
 
 func (a *App) statusText() string {
-	if n := a.notes.current; n != nil {
-		return n.text
+	n, doing := a.notes.current, a.doing()
+	if n != nil && n.passing && doing != "" {
+		return n.said() + " " + a.theme.sep + " " + doing
 	}
-	if j := a.running(); j != nil && !j.keep {
-		// What is quick is not worth a word.
-		if a.snap == nil || a.now().Sub(j.started) >= 2*tickEvery {
-			return j.describe(a.now(), a.theme.sep)
-		}
+	if n != nil {
+		return n.said()
+	}
+	if doing != "" {
+		return doing
 	}
 	if s := a.found.summary(); s != "" && a.snap != nil {
 		return s + a.findingsPending() + ": f goes to the next, ! lists them"
 	}
 	return ""
+}
+
+// doing tells of the work that runs. What is quick is not worth a word.
+func (a *App) doing() string {
+	j := a.running()
+	if j == nil || j.keep || a.snap != nil && a.now().Sub(j.started) < 2*tickEvery {
+		return ""
+	}
+	return j.describe(a.now(), a.theme.sep)
 }
 
 func (t *theme) flag(f string) string {

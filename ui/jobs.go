@@ -15,8 +15,9 @@ import (
 
 // job is work that runs beside the keys: it counts, the screen looks.
 type job struct {
-	what      string // "reading stream headers"
-	unit      string // "" bytes, else what is counted
+	what      string                  // "reading stream headers"
+	unit      string                  // "" bytes, else what is counted
+	part      atomic.Pointer[jobPart] // what it is at now, where that is not what and unit
 	done, all atomic.Int64
 	started   time.Time
 	cancel    context.CancelFunc
@@ -26,6 +27,19 @@ type job struct {
 	lasting bool
 	// finds: more findings may come when it ends.
 	finds bool
+	// cancelled by Esc: what it brings yet is not wanted.
+	cancelled bool
+}
+
+type jobPart struct{ what, unit string }
+
+// turn goes on to another part of the work.
+func (j *job) turn(what, unit string) {
+	if p := j.part.Load(); p != nil && p.what == what {
+		return
+	}
+	j.progress(0, 0)
+	j.part.Store(&jobPart{what, unit})
 }
 
 // progress is the function that the work calls.
@@ -63,6 +77,7 @@ func (a *App) running() *job {
 func (a *App) cancelJob(finds bool) bool {
 	for _, j := range slices.Backward(a.jobs) {
 		if !j.keep && j.finds == finds {
+			j.cancelled = true
 			j.cancel()
 			a.end(j)
 			a.say("%s: cancelled", j.what)
@@ -75,9 +90,13 @@ func (a *App) cancelJob(finds bool) bool {
 // describe tells how far a job is: bytes, of how many, rate and time left.
 func (j *job) describe(now time.Time, sep string) string {
 	done, all := j.done.Load(), j.all.Load()
-	parts := []string{j.what}
+	what, unit := j.what, j.unit
+	if p := j.part.Load(); p != nil {
+		what, unit = p.what, p.unit
+	}
+	parts := []string{what}
 	amount := func(n int64) string {
-		if j.unit == "" {
+		if unit == "" {
 			return model.FormatSize(n)
 		}
 		return model.FormatCount(n)
@@ -87,12 +106,12 @@ func (j *job) describe(now time.Time, sep string) string {
 		if all > 0 {
 			s += " of " + amount(all)
 		}
-		if j.unit != "" {
-			s += " " + j.unit
+		if unit != "" {
+			s += " " + unit
 		}
 		parts = append(parts, s)
 	}
-	if spent := now.Sub(j.started).Seconds(); spent >= 1 && done > 0 && j.unit == "" {
+	if spent := now.Sub(j.started).Seconds(); spent >= 1 && done > 0 && unit == "" {
 		rate := float64(done) / spent
 		parts = append(parts, model.FormatSize(int64(rate))+"/s")
 		if all > done && rate > 0 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"chkscope/decoder"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // level is how much a note matters.
@@ -21,6 +23,18 @@ type note struct {
 	at    time.Time
 	level level
 	text  string // clean
+	// passing: a storage says it, such as that a request is tried again. Several of
+	// the same kind are one note.
+	passing bool
+	times   int
+}
+
+// said is the text with how often it was said.
+func (n *note) said() string {
+	if n.times > 1 {
+		return fmt.Sprintf("%s (%d times)", n.text, n.times)
+	}
+	return n.text
 }
 
 // notes is what the status line says and the log keeps. A notice goes when the
@@ -34,11 +48,31 @@ type notes struct {
 const maxNotes = 1000
 
 func (l *notes) add(n note) {
+	if n.passing && l.current != nil && l.current.level == levelError {
+		shown := *l.current // what passes does not hide what does not
+		defer func() { l.current = &shown }()
+	}
 	if len(l.log) >= maxNotes {
 		l.log = append(l.log[:0], l.log[len(l.log)-maxNotes/2:]...)
 	}
 	l.log = append(l.log, n)
 	l.current = &l.log[len(l.log)-1]
+}
+
+// again counts a passing note that was said just before.
+func (l *notes) again(text string, at time.Time) bool {
+	if len(l.log) == 0 {
+		return false
+	}
+	last := &l.log[len(l.log)-1]
+	if !last.passing || last.text != text {
+		return false
+	}
+	last.times, last.at = last.times+1, at
+	if l.current == nil {
+		l.current = last
+	}
+	return true
 }
 
 // keyPressed takes a notice away.
@@ -81,8 +115,50 @@ func (a *App) say(format string, args ...any) { a.note(levelInfo, fmt.Sprintf(fo
 func (a *App) fail(format string, args ...any) { a.note(levelError, fmt.Sprintf(format, args...)) }
 
 func (a *App) note(l level, text string) {
-	a.notes.add(note{a.now(), l, clean(text)})
+	a.notes.add(note{at: a.now(), level: l, text: clean(text)})
 	if a.cfg.Log != nil {
 		a.cfg.Log(text)
 	}
+}
+
+// noticesMsg brings what a storage said, the oldest first.
+type noticesMsg []string
+
+// mostNotices is how many sentences of a storage one message brings: requests
+// that fail together say the same.
+const mostNotices = 100
+
+// nextNotices waits for what a storage has to say.
+func (a *App) nextNotices() tea.Cmd {
+	from, ctx := a.cfg.Notices, a.ctx
+	if from == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		var m noticesMsg
+		select {
+		case text := <-from:
+			m = append(m, text)
+		case <-ctx.Done():
+			return nil
+		}
+		for len(m) < mostNotices {
+			select {
+			case text := <-from:
+				m = append(m, text)
+			default:
+				return m
+			}
+		}
+		return m
+	}
+}
+
+func (a *App) noticed(m noticesMsg) tea.Cmd {
+	for _, text := range m {
+		if text = clean(text); !a.notes.again(text, a.now()) {
+			a.notes.add(note{at: a.now(), text: text, passing: true, times: 1})
+		}
+	}
+	return a.nextNotices()
 }

@@ -3,59 +3,26 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"chkscope/decoder"
 	"chkscope/model"
 	"chkscope/model/finding"
-	"chkscope/model/store"
 
 	tea "charm.land/bubbletea/v2"
 )
 
-// candidatesMsg is what a directory holds: one checkpoint, which is then opened,
-// or several to choose from.
-type candidatesMsg struct {
-	job  *job
-	uri  string
-	list []model.Candidate
-	err  error
-}
-
-// start looks what uri is: a checkpoint is opened, a parent directory is listed.
-func (a *App) start(uri string) tea.Cmd {
-	j, ctx := a.begin("looking at "+shownURI(uri), "")
-	st := a.cfg.Store
-	return func() tea.Msg {
-		m := candidatesMsg{job: j, uri: uri}
-		info, err := st.Stat(ctx, uri)
-		if err != nil || !info.Dir {
-			m.err = err
-			return m
-		}
-		if _, err := st.Stat(ctx, store.Join(uri, model.MetadataName)); err == nil {
-			return m
-		}
-		m.list, m.err = model.Candidates(ctx, st, uri)
-		return m
-	}
-}
-
-func (a *App) candidates(m candidatesMsg) tea.Cmd {
-	a.end(m.job)
-	if m.err == nil && len(m.list) > 1 {
-		return a.push(newChoose(m.uri, m.list))
-	}
-	// What cannot be listed gets its sentence from opening.
-	return a.open(m.uri)
-}
-
-// open decodes `_metadata` and finds what can be found in it alone.
+// open decodes `_metadata` and finds what can be found in it alone. A parent
+// directory with several checkpoints gives a list to choose from.
 func (a *App) open(uri string) tea.Cmd {
 	j, ctx := a.begin("opening "+shownURI(uri), "")
 	j.lasting = true // the file is read again and again
 	cfg := a.cfg
+	cfg.Options.Choose = true
+	cfg.Options.Looked = func(done, all int) {
+		j.turn("looking below "+shownURI(uri), "directories")
+		j.progress(int64(done), int64(all))
+	}
 	return func() tea.Msg {
 		m := openedMsg{job: j, uri: uri}
 		st := watchStore{cfg.Store, j}
@@ -73,16 +40,22 @@ func (a *App) open(uri string) tea.Cmd {
 
 func (a *App) opened(m openedMsg) tea.Cmd {
 	a.end(m.job)
+	if m.job.cancelled {
+		if m.snap != nil {
+			m.snap.Close()
+		}
+		return a.notOpened(m.uri)
+	}
 	if m.snap == nil {
-		err := m.err
-		if errors.Is(err, context.Canceled) {
-			err = fmt.Errorf("opening %s was cancelled", m.uri)
+		var several *model.Several
+		if errors.As(m.err, &several) {
+			return a.push(newChoose(several.URI, several.List))
 		}
 		if a.top() != nil { // the list to choose from is still there
-			a.fail("%s", reason(err))
+			a.fail("%s", reason(m.err))
 			return nil
 		}
-		a.openErr, a.leaving = err, true
+		a.openErr, a.leaving = m.err, true
 		return nil
 	}
 	for a.top() != nil {
@@ -101,6 +74,19 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		a.fail("%s", reason(m.err))
 	}
 	return tea.Batch(cmd, a.readHeaders(), a.loadMarks())
+}
+
+// notOpened asks what now, after Esc, where nothing else is on the screen.
+func (a *App) notOpened(uri string) tea.Cmd {
+	if a.snap != nil || a.top() != nil || len(a.jobs) > 0 {
+		return nil
+	}
+	q := newAsk("Opening "+shownURI(uri)+" was cancelled.",
+		option{"enter", "open it again", func(a *App) tea.Cmd { return a.open(uri) }},
+		option{"q", "quit", func(a *App) tea.Cmd { a.leaving = true; return nil }},
+	)
+	q.firm = true
+	return a.push(q)
 }
 
 // headersMsg brings the tree with the names that stand only in stream headers.
@@ -132,7 +118,26 @@ func (a *App) headersRead(m headersMsg) tea.Cmd {
 	if m.err != nil && !errors.Is(m.err, context.Canceled) {
 		a.fail("stream headers: %s", reason(m.err))
 	}
+	a.tellRefused()
 	return tea.Batch(cmd, a.findSlowly())
+}
+
+// tellRefused tells of streams that may not be read. Files that are missing and
+// streams that are damaged have findings.
+func (a *App) tellRefused() {
+	n, why := int64(0), error(nil)
+	for _, u := range a.snap.UnreadHeaders() {
+		var damage *decoder.Error
+		if errors.Is(u.Err, model.ErrNotExist) || errors.As(u.Err, &damage) && !errors.Is(u.Err, model.ErrCannotAsk) {
+			continue
+		}
+		if n++; why == nil {
+			why = u.Err
+		}
+	}
+	if n > 0 {
+		a.say("%s could not be read, names that stand only there are not shown: %v", plural(n, "stream header"), why)
+	}
 }
 
 // findingsMsg brings what was found by reading streams and asking the store.
@@ -225,6 +230,7 @@ func (w watchStore) Open(ctx context.Context, uri string) (model.Object, error) 
 	if err != nil {
 		return nil, err
 	}
+	w.job.turn(w.job.what, "")
 	w.job.all.Store(o.Size())
 	return watched{o, w.job}, nil
 }

@@ -80,12 +80,15 @@ type ask struct {
 	page
 	text    string
 	options []option
+	firm    bool // Esc does not take it away
 }
 
 func newAsk(text string, options ...option) *ask { return &ask{text: text, options: options} }
 
 func (q *ask) at() place  { return inAsk }
 func (q *ask) band() bool { return true }
+
+func (q *ask) leave(*App) bool { return !q.firm }
 
 func (q *ask) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	lines := []string{a.rule("", "", w), ""}
@@ -130,7 +133,7 @@ func (l *logPage) view(a *App, w, h int) ([]string, *tea.Cursor) {
 		if n.level == levelError {
 			sign = a.theme.critical.Render("! ")
 		}
-		for k, t := range wrap(n.text, w-11) {
+		for k, t := range wrap(n.said(), w-11) {
 			if k == 0 {
 				lines = append(lines, n.at.Local().Format("15:04:05")+" "+sign+t)
 			} else {

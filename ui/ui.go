@@ -46,6 +46,13 @@ type Config struct {
 	Out io.Writer // nil: standard output
 	// Log is told every notice and error (--log); nil is not told.
 	Log func(text string)
+	// Notices are sentences of the storage for the status line, such as that a
+	// request is tried again; they are not told to Log. nil has none.
+	Notices <-chan string
+	// Traffic is what was asked of the store so far: requests, and bytes read and
+	// written; no requests are not worth a word. It must not wait for anything; nil
+	// where nobody counts.
+	Traffic func() (requests, read, written int64)
 	// Getenv is os.Getenv where nil.
 	Getenv func(string) string
 }

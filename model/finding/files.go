@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"chkscope/model"
 	"chkscope/model/store"
@@ -95,9 +94,6 @@ type fileCheck struct {
 	reason  string
 }
 
-// checkParallel is how many questions to the store are under way at once.
-const checkParallel = 16
-
 // fileChecks asks the store once for every physical file.
 func (r *run) fileChecks() ([]fileCheck, error) {
 	if r.files != nil {
@@ -108,39 +104,12 @@ func (r *run) fileChecks() ([]fileCheck, error) {
 		return nil, err
 	}
 	r.files = make([]fileCheck, len(uses))
-	if many, ok := r.s.Store.(store.BulkStater); ok {
-		return r.files, r.fileChecksAtOnce(many, uses)
-	}
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(checkParallel, max(len(uses), 1)) {
-		wg.Go(func() {
-			for i := range next {
-				info, err := r.s.Store.Stat(r.ctx, uses[i].URI)
-				r.files[i] = checkFile(uses[i], info, err)
-			}
-		})
-	}
-	for i := range uses {
-		if r.ctx.Err() != nil {
-			break
-		}
-		next <- i
-		r.progress(int64(i+1), int64(len(uses)))
-	}
-	close(next)
-	wg.Wait()
-	return r.files, r.ctx.Err()
-}
-
-// fileChecksAtOnce leaves it to the store how to ask in the fewest requests.
-func (r *run) fileChecksAtOnce(many store.BulkStater, uses []model.FileUse) error {
 	uris := make([]string, len(uses))
 	for i, u := range uses {
 		uris[i] = u.URI
 	}
 	done := int64(0)
-	return many.StatAll(r.ctx, uris, func(i int, info model.Info, err error) {
+	return r.files, store.StatAll(r.ctx, r.s.Store, uris, func(i int, info model.Info, err error) {
 		r.files[i] = checkFile(uses[i], info, err)
 		done++
 		r.progress(done, int64(len(uses)))
