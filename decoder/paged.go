@@ -2,8 +2,10 @@ package decoder
 
 import "io"
 
-// Paged gives an Input that reads in in pages and keeps the last one, for many
-// small reads that move forward. It is not safe for concurrent use.
+// Paged gives an Input that reads in in pages of at most so many bytes and keeps
+// the last one, for many small reads that move forward. Behind a jump it begins
+// with a small page: who jumps on needs no more of it. It is not safe for
+// concurrent use.
 func Paged(in Input, page int) Input { return &paged{Input: in, page: make([]byte, 0, page)} }
 
 type paged struct {
@@ -17,7 +19,11 @@ func (p *paged) ReadAt(dst []byte, off int64) (int, error) {
 		return p.Input.ReadAt(dst, off)
 	}
 	if off < p.base || off+int64(len(dst)) > p.base+int64(len(p.page)) {
-		size := min(int64(cap(p.page)), p.Size()-off)
+		size := int64(firstWindow)
+		if off >= p.base && off <= p.base+int64(len(p.page)) {
+			size = max(2*int64(len(p.page)), size)
+		}
+		size = min(max(size, int64(len(dst))), int64(cap(p.page)), p.Size()-off)
 		if size < int64(len(dst)) {
 			return p.Input.ReadAt(dst, off)
 		}

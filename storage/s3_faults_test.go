@@ -181,7 +181,6 @@ func TestS3LastingFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := f.router(func(o *Options) { o.S3.Attempts, o.S3.Timeout = 2, 400*time.Millisecond })
 			f.proxy.Inject(always(c.fault))
-			start := time.Now()
 			_, open := r.Open(ctx, "s3://bucket/there")
 			_, list := r.List(ctx, "s3://bucket/")
 			write := putTo(r, "s3://bucket/new", pattern(100))
@@ -194,9 +193,6 @@ func TestS3LastingFaults(t *testing.T) {
 				if c.kind != nil && !errors.Is(err, c.kind) {
 					t.Errorf("call %d is not %v: %v", i, c.kind, err)
 				}
-			}
-			if d := time.Since(start); d > 25*time.Second {
-				t.Errorf("it took %v", d)
 			}
 			f.proxy.Inject(nil)
 			infos, err := r.List(ctx, "s3://bucket/")

@@ -234,6 +234,22 @@ func Incident(elements int64) *metadata.Checkpoint {
 	return c
 }
 
+// WideIncident is Incident at a higher parallelism: the elements of each source in
+// more and shorter arrays.
+func WideIncident(elements int64, subtasks int32) *metadata.Checkpoint {
+	c := Incident(elements * 8 / int64(subtasks))
+	for i := range c.Operators {
+		o := &c.Operators[i]
+		o.Parallelism, o.SubtaskCount = subtasks, subtasks
+		for n := int32(len(o.Subtasks)); n < subtasks; n++ {
+			s := o.Subtasks[n%8]
+			s.Index = n
+			o.Subtasks = append(o.Subtasks, s)
+		}
+	}
+	return c
+}
+
 func source(i int32, elements int64) metadata.Subtask {
 	return metadata.Subtask{Index: i, State: &metadata.SubtaskState{ManagedOperatorPresence: 1, ManagedOperator: &metadata.OperatorHandle{
 		Type: metadata.TypePartitionable,
