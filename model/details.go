@@ -46,10 +46,10 @@ func (d *detailList) add(label, format string, a ...any) { d.text(label, fmt.Spr
 func (d *detailList) sizes(z Sizes) {
 	bound := ""
 	if z.UnknownFiles > 0 {
-		bound = fmt.Sprintf(" at least (%d files have no recorded length)", z.UnknownFiles)
+		bound = " at least (" + FormatPlural(z.UnknownFiles, "file") + " of no recorded length)"
 	}
 	d.add("in _metadata", "inline %s, bookkeeping %s", FormatSize(z.Inline), FormatSize(z.Bookkeeping))
-	d.add("in files", "exclusive %s, shared %s%s, %s files", FormatSize(z.Exclusive), FormatSize(z.Shared), bound, FormatCount(z.Files))
+	d.add("in files", "exclusive %s, shared %s%s, %s", FormatSize(z.Exclusive), FormatSize(z.Shared), bound, FormatPlural(z.Files, "file"))
 }
 
 func (s *Snapshot) checkpointDetails(d *detailList) {

@@ -38,6 +38,18 @@ func FormatCount(n int64) string {
 	return s
 }
 
+// FormatPlural prints a number with its noun, given in the singular: "1 state",
+// "3 states", "2 entries".
+func FormatPlural(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if strings.HasSuffix(one, "y") {
+		one = one[:len(one)-1] + "ie"
+	}
+	return FormatCount(n) + " " + one + "s"
+}
+
 // Clean makes text from a file fit for a terminal: what is not a printable
 // character (controls, escapes, direction marks, invisible ones) is shown as
 // an escape such as \x1b or \u202e.

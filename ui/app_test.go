@@ -524,3 +524,15 @@ func TestASCIIOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestOpensAtTheTop: where the cursor is sent to the largest state and that fits
+// on the first screen, the rows above it are on the screen too.
+func TestOpensAtTheTop(t *testing.T) {
+	x := openIncident(t, 80, 12) // fewer lines than rows
+	if x.tree.cursor == 0 || x.tree.list.total() <= int64(x.tree.height) {
+		t.Fatalf("cursor %d of %d rows on %d lines: not the case that is meant", x.tree.cursor, x.tree.list.total(), x.tree.height)
+	}
+	if x.tree.top != 0 {
+		t.Errorf("the first row on the screen is %d, and the cursor is at %d", x.tree.top, x.tree.cursor)
+	}
+}

@@ -184,16 +184,7 @@ func percent(part, whole int64) string {
 	return strconv.FormatFloat(100*float64(part)/float64(whole), 'f', 1, 64) + "%"
 }
 
-// plural prints "1 state", "3 states".
-func plural(n int64, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if strings.HasSuffix(one, "y") {
-		one = one[:len(one)-1] + "ie"
-	}
-	return model.FormatCount(n) + " " + one + "s"
-}
+func plural(n int64, one string) string { return model.FormatPlural(n, one) }
 
 // cutStyled is cut for a line with escape sequences.
 func cutStyled(s string, w int) string { return ansi.TruncateWc(s, w, "") }

@@ -98,8 +98,8 @@ func (v *treeView) built(m builtMsg) tea.Cmd {
 // adopt shows new rows with the cursor on the same thing as before, or on what
 // holds it.
 func (v *treeView) adopt(l *list) {
-	keep, offset := v.translate(v.here()), v.cursor-v.top
-	if v.want != nil {
+	keep, offset, sent := v.translate(v.here()), v.cursor-v.top, v.want != nil
+	if sent {
 		keep = *v.want
 		v.want = nil
 	}
@@ -111,9 +111,13 @@ func (v *treeView) adopt(l *list) {
 			break
 		}
 	}
-	v.cursor = max(0, min(at, l.total()-1))
-	v.top = v.cursor - offset
-	v.scroll()
+	at = max(0, min(at, l.total()-1))
+	if sent {
+		v.jump(at)
+	} else {
+		v.cursor, v.top = at, at-offset
+		v.scroll()
+	}
 	if v.toMatch {
 		v.toMatch = false
 		v.firstMatch()

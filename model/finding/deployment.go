@@ -29,7 +29,7 @@ var deploymentOverFramesize = Rule{
 				Evidence: Evidence{{"framesize", limit}, {"restore_bytes", size.restore}, {"message_bytes", message},
 					{"tasks", size.tasks}, {"all_messages_bytes", message * size.tasks}},
 				Cause: fmt.Sprintf("A restore sends about %s to each of %s of %s; the limit is %s, and a longer message is dropped: the tasks never start.",
-					model.FormatSize(message), plural(size.tasks, "task", "tasks"), r.operatorName(op), model.FormatSize(limit)),
+					model.FormatSize(message), model.FormatPlural(size.tasks, "task"), r.operatorName(op), model.FormatSize(limit)),
 				Action: "Remove what makes it so large (see the other findings of this operator), or raise pekko.framesize (akka.framesize before 1.18) for this one restore.",
 			})
 		}

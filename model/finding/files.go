@@ -185,7 +185,7 @@ func (r *run) fileProblems(p problem, sev Severity, cause string, does verb, act
 	for _, op := range ops {
 		s := byOp[op]
 		e := Evidence{{"files", s.files}, {"bytes", s.bytes}, {"first", s.first}}
-		text := fmt.Sprintf(cause, plural(s.files, "file", "files"), r.operatorName(op), does.of(s.files))
+		text := fmt.Sprintf(cause, model.FormatPlural(s.files, "file"), r.operatorName(op), does.of(s.files))
 		if p == problemUnchecked {
 			e = append(e, Value{"reason", s.reason})
 			text += " " + s.reason

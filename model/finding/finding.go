@@ -237,13 +237,6 @@ func (r *run) stateNamed(op int, name string) model.Node {
 
 func name(r *run, n model.Node) string { return decoder.Text(r.t.Name(n)) }
 
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return model.FormatCount(n) + " " + many
-}
-
 // firstOf lists up to n texts, and how many more.
 func firstOf(list []string, n int) string {
 	if len(list) <= n {

@@ -40,7 +40,7 @@ var foreignReference = Rule{
 			out = append(out, Finding{
 				Severity: Warn, Certainty: Proved, Target: model.OperatorTarget(r.s.Meta.Operators[op].ID),
 				Evidence: Evidence{{"files", files}, {"bytes", bytes}, {"directories", dirs}},
-				Cause:    fmt.Sprintf("%s of %s (%s) are in other directories: %s.", plural(files, "file", "files"), r.operatorName(op), model.FormatSize(bytes), firstOf(dirs, 2)),
+				Cause:    fmt.Sprintf("%s of %s (%s) are in other directories: %s.", model.FormatPlural(files, "file"), r.operatorName(op), model.FormatSize(bytes), firstOf(dirs, 2)),
 				Action:   "Keep those directories, or make the checkpoint self-contained with `chkscope copy`. If they are its own directory under another name, say so with --source-uri.",
 			})
 		}

@@ -74,7 +74,7 @@ func (r *run) legacy(op int, n model.Node, d dead, successor string) Finding {
 		Severity: Warn, Certainty: Likely, Target: g,
 		Evidence: Evidence{{"entries", r.t.Entries(n)}, {"bytes", bytes}, {"owner", d.owner}, {"successor", successor}},
 		Cause: fmt.Sprintf("%s of %s holds %s left by %s; the operator now uses %s, and nothing reads the old state any more.",
-			text(d.name), r.operatorName(op), plural(r.t.Entries(n), "entry", "entries"), d.owner, successor),
+			text(d.name), r.operatorName(op), model.FormatPlural(r.t.Entries(n), "entry"), d.owner, successor),
 		Action: "Remove it, unless the job is to go back to the old connector.",
 		Remedy: []string{g.Selector()},
 	}

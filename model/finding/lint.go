@@ -67,7 +67,7 @@ var autoID = Rule{
 		}
 		return []Finding{{Severity: Info, Certainty: Proved, Target: firstWithoutUID(r.s),
 			Evidence: Evidence{{"operators", without}, {"of", int64(len(r.s.Meta.Operators))}, {"first", first}},
-			Cause:    fmt.Sprintf("%s of %d have no uid: their ids come from the shape of the job graph.", plural(without, "operator", "operators"), len(r.s.Meta.Operators)),
+			Cause:    fmt.Sprintf("%s of %d have no uid: their ids come from the shape of the job graph.", model.FormatPlural(without, "operator"), len(r.s.Meta.Operators)),
 			Action:   "Set uids in the job with uid(…) before its graph changes."}}, nil
 	},
 }
@@ -135,7 +135,7 @@ func checkVersion(r *run) ([]Finding, error) {
 			"Older Flink does not read it; a full copy writes each segment as a file of its own."))
 	}
 	if n := r.s.Meta.Trailing.Len; n > 0 {
-		out = append(out, finding(Info, "trailing-bytes", n, fmt.Sprintf("%s follow the last structure; Flink ignores them.", plural(n, "byte", "bytes")), "Nothing to do."))
+		out = append(out, finding(Info, "trailing-bytes", n, fmt.Sprintf("%s follow the last structure; Flink ignores them.", model.FormatPlural(n, "byte")), "Nothing to do."))
 	}
 	return out, nil
 }

@@ -66,7 +66,7 @@ func (r *run) unreadPositions(op int, n model.Node) (Finding, bool) {
 		Severity: sev, Certainty: Proved, Target: r.target(n),
 		Evidence: Evidence{{"splits", unread}, {"of", all}, {"topics", topics[:min(len(topics), firstPaths)]}},
 		Cause: fmt.Sprintf("%s of %s in %s have no position in the checkpoint (starting offset -3): Kafka's consumer group decides where %s reads on.",
-			model.FormatCount(unread), plural(all, "split", "splits"), r.operatorName(op), firstOf(topics, 3)),
+			model.FormatCount(unread), model.FormatPlural(all, "split"), r.operatorName(op), firstOf(topics, 3)),
 		Action: "Keep the consumer group id at the restore, and see that its committed offsets are those wanted.",
 	}, true
 }

@@ -97,7 +97,7 @@ func (r *run) unionFinding(op int, n model.Node, st listStats, p int64) Finding 
 	}
 	message := baseMessage + r.restoreSizes()[op].restore
 	cause += fmt.Sprintf("; a restore makes it x%d. It sends %s to each of %s; the limit is %s.",
-		p, model.FormatSize(message), plural(p, "task", "tasks"), model.FormatSize(r.s.Options.FrameSize))
+		p, model.FormatSize(message), model.FormatPlural(p, "task"), model.FormatSize(r.s.Options.FrameSize))
 	sev := Warn
 	switch {
 	case message > r.s.Options.FrameSize:

@@ -44,7 +44,7 @@ var unreadableStream = Rule{
 			op := r.s.Find(r.t, out[i].Target)
 			n, _ := out[i].Evidence[0].Value.(int64)
 			out[i].Cause = fmt.Sprintf("The header of %s of %s is not what Flink writes: a restore of it most likely fails. First: %v.",
-				plural(n, "state stream", "state streams"), r.operatorName(r.t.Operator(op)), out[i].Evidence[1].Value)
+				model.FormatPlural(n, "state stream"), r.operatorName(r.t.Operator(op)), out[i].Evidence[1].Value)
 		}
 		return out, nil
 	},
