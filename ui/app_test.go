@@ -528,7 +528,7 @@ func TestASCIIOnly(t *testing.T) {
 // TestOpensAtTheTop: where the cursor is sent to the largest state and that fits
 // on the first screen, the rows above it are on the screen too.
 func TestOpensAtTheTop(t *testing.T) {
-	x := openIncident(t, 80, 12) // fewer lines than rows
+	x := openIncident(t, 80, 10) // fewer lines than rows
 	if x.tree.cursor == 0 || x.tree.list.total() <= int64(x.tree.height) {
 		t.Fatalf("cursor %d of %d rows on %d lines: not the case that is meant", x.tree.cursor, x.tree.list.total(), x.tree.height)
 	}
