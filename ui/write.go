@@ -125,7 +125,7 @@ func (d *writeDialog) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	for _, s := range p.Losses {
 		add("!", clean(s))
 	}
-	for _, s := range p.Warnings {
+	for _, s := range append(a.plan.sourceWarnings(), p.Warnings...) {
 		add("!", clean(s))
 	}
 	if d.err != nil {
@@ -259,6 +259,7 @@ func (a *App) written(m writtenMsg) tea.Cmd {
 		a.push(&failurePage{err: m.err})
 	default:
 		a.marks.rememberWritten()
+		a.plan.destination = "" // it is taken now
 		a.say("written and proved: %s", shownURI(m.result.Plan.Destination))
 		a.push(&resultPage{result: m.result})
 	}

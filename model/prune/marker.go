@@ -69,6 +69,28 @@ const (
 	journalFiles = 256
 )
 
+// FreeDestination gives the first of base, base-2, base-3, … that a copy can be
+// written to: where nothing is, an empty directory, or the unfinished copy of some
+// plan, which may be this one. Where the store cannot be asked it is base.
+func FreeDestination(ctx context.Context, st model.Store, base string) string {
+	for i := 1; i < 100; i++ {
+		uri := base
+		if i > 1 {
+			uri = fmt.Sprintf("%s-%d", base, i)
+		}
+		list, err := st.List(ctx, uri)
+		switch {
+		case errors.Is(err, model.ErrNotExist), err == nil && len(list) == 0:
+			return uri
+		case err == nil && slices.ContainsFunc(list, func(e model.Info) bool { return e.Name == model.IncompleteName }):
+			return uri
+		case err != nil && ctx.Err() != nil:
+			return base
+		}
+	}
+	return base
+}
+
 // openDestination looks at the directory. It must not exist, be empty, or hold
 // the marker of the same plan; expected tells the names that the plan writes.
 func openDestination(ctx context.Context, ws model.WriteStore, p *Plan) (*destination, error) {
