@@ -25,8 +25,8 @@ type planning struct {
 	err  error       // why there is none
 	// sources is why files that the plan copies cannot be; nil before they were asked for.
 	sources error
-	gen  uint64
-	job  *job
+	gen     uint64
+	job     *job
 }
 
 // forget throws the plan away, after marks or choices have changed.

@@ -376,11 +376,15 @@ type textPart struct {
 func resultText(r *prune.Result) []textPart {
 	d := r.Plan.Document(r)
 	count := func(n int) string { return model.FormatCount(int64(n)) }
+	entries := ""
+	if n := r.Proof.EntriesRemoved; n > 0 {
+		entries = " but for " + plural(n, "entry") + " removed"
+	}
 	what := []string{
 		fmt.Sprintf("The %s copy is at %s", d.Copy, shownURI(d.Destination)),
 		fmt.Sprintf("_metadata %s before, %s now; %s", model.FormatSize(d.MetadataBytes.Before), model.FormatSize(d.MetadataBytes.After), filesText(d.Files)),
-		fmt.Sprintf("Proof: read back and compared, named states times subtasks: %s looked at, %s equal, %s gone as they should; %s unchecked",
-			count(r.Proof.Checked), count(r.Proof.Equal), count(r.Proof.Removed), plural(int64(r.Proof.Unchecked), "file")),
+		fmt.Sprintf("Proof: read back and compared, named states times subtasks: %s looked at, %s equal%s, %s gone as they should; %s unchecked",
+			count(r.Proof.Checked), count(r.Proof.Equal), entries, count(r.Proof.Removed), plural(int64(r.Proof.Unchecked), "file")),
 	}
 	if r.ReportFile != "" {
 		what = append(what, "Report: "+shownURI(r.ReportFile))

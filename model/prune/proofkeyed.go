@@ -66,6 +66,7 @@ func (c *cell) sameStates(what string, src, out *keyed.Stream) error {
 		if c.p.r.where != nil && gone[name] {
 			if states[i].Same && states[i].Gone == c.p.r.where.count(c.at, name) {
 				delete(gone, name) // its other entries are there
+				c.p.proof.EntriesRemoved += states[i].Gone
 			}
 		}
 		switch {

@@ -93,6 +93,9 @@ func TestWhere(t *testing.T) {
 		if c.gone != nil && strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) >= len(all) {
 			t.Errorf("%s: left are\n%s\nnot\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+		if n := res.Proof.EntriesRemoved; n != *p.Removed[0].Entries {
+			t.Errorf("%s: the proof found %d entries gone, %d were planned", name, n, *p.Removed[0].Entries)
+		}
 		if n := p.Removed[0].Entries; n == nil || c.state != "null-map" && *n != int64(len(all)-len(got)) {
 			t.Errorf("%s: %v entries planned, %d of %d left", name, n, len(got), len(all))
 		}
