@@ -78,16 +78,11 @@ func (p *program) ha(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	list, err := p.haListing(ctx, st, arg)
+	opt, err := p.flags.options()
 	if err != nil {
 		return err
 	}
-	return p.listHA(ctx, st, list)
-}
-
-// listHA checks what was listed and prints it.
-func (p *program) listHA(ctx context.Context, st model.Store, list *failover.Listing) error {
-	opt, err := p.flags.options()
+	list, err := p.haListing(ctx, st, arg)
 	if err != nil {
 		return err
 	}
@@ -108,7 +103,7 @@ func (p *program) listHA(ctx context.Context, st model.Store, list *failover.Lis
 }
 
 func (p *program) haListing(ctx context.Context, st model.Store, arg string) (*failover.Listing, error) {
-	if arg == stdinArgument {
+	if arg == "-" {
 		return failover.ReadText("stdin", p.in)
 	}
 	uri, err := store.FromArgument(arg)

@@ -7,7 +7,6 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/model"
-	"chkscope/model/failover"
 	"chkscope/model/store"
 	"chkscope/storage"
 )
@@ -18,8 +17,6 @@ type snapshot struct {
 	*model.Snapshot
 	tree   *model.Tree
 	damage *decoder.Error
-	// pointer is set where it was found by what points to it.
-	pointer *failover.Pointer
 }
 
 // store gives the storage that the flags describe.
@@ -40,36 +37,15 @@ func (p *program) store() (*storage.Router, error) {
 // open opens the checkpoint that arg names and reads the headers of its state
 // streams. Damage is not an error here: the partial snapshot carries it.
 func (p *program) open(ctx context.Context, arg string) (*snapshot, error) {
-	st, err := p.store()
-	if err != nil {
-		return nil, err
-	}
-	return p.openArgument(ctx, st, arg)
-}
-
-// openArgument opens what a person typed; "-" is a ConfigMap, or a node as a
-// client prints it, on stdin.
-func (p *program) openArgument(ctx context.Context, st model.Store, arg string) (*snapshot, error) {
-	if arg == stdinArgument {
-		l, err := failover.ReadText("stdin", p.in)
-		if err != nil {
-			return nil, err
-		}
-		return p.openPointed(ctx, st, l, "stdin")
-	}
 	uri, err := store.FromArgument(arg)
 	if err != nil {
 		return nil, usageError("%q: %v", arg, err)
 	}
-	s, err := p.openIn(ctx, st, uri)
-	if s != nil || ctx.Err() != nil {
-		return s, err
+	st, err := p.store()
+	if err != nil {
+		return nil, err
 	}
-	// Perhaps it is what points to checkpoints.
-	if l, e := failover.Find(ctx, st, uri); e == nil {
-		return p.openPointed(ctx, st, l, uri)
-	}
-	return nil, err
+	return p.openIn(ctx, st, uri)
 }
 
 func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snapshot, error) {
@@ -93,7 +69,7 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 		snap.Close()
 		return nil, err
 	}
-	return &snapshot{Snapshot: snap, tree: tree, damage: damage}, nil
+	return &snapshot{snap, tree, damage}, nil
 }
 
 // readHeaders learns the names that stand only in the headers of state streams.

@@ -240,6 +240,9 @@ func (v *MarkView) sum(t *Tree) {
 			continue
 		}
 		v.Lower = true
+		if t.kind[n] != KindOperator && t.kind[n] != KindRawOperator || t.dist[n] == DistBroadcast {
+			continue // no offset stands for an entry
+		}
 		for _, r := range list {
 			if r.First >= 0 {
 				v.Metadata += 8 * (r.Last - r.First + 1)

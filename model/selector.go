@@ -385,18 +385,29 @@ func (s *Snapshot) selectCells(t *Tree, n Node, q query) []Target {
 		}
 		g := t.Target(c, s.Meta.Operators)
 		if q.entries.First >= 0 {
-			// What is beyond the end is nothing.
-			n := t.Entries(c)
-			if n <= q.entries.First {
+			// What is beyond the end is nothing, where the end is known.
+			if n := s.entryCount(t, c); n == Unknown {
+				g.Entries = q.entries
+			} else if n > q.entries.First {
+				g.Entries = EntryRange{q.entries.First, min(q.entries.Last, n-1)}
+			} else {
 				continue
 			}
-			g.Entries = EntryRange{q.entries.First, min(q.entries.Last, n-1)}
 		} else {
 			g.Entries = q.entries
 		}
 		out = append(out, g)
 	}
 	return out
+}
+
+// entryCount is how many entries a cell has; Unknown of keyed state that was not
+// counted and of the map of a broadcast state that was not read.
+func (s *Snapshot) entryCount(t *Tree, cell Node) int64 {
+	if t.kind[cell] == KindOperator && t.dist[cell] == DistBroadcast {
+		return s.MapEntries(int(t.op[cell]), t.Name(cell))
+	}
+	return t.Entries(cell)
 }
 
 func (s *Snapshot) nearestOperators(q query) []string {

@@ -255,7 +255,21 @@ func TestEntries(t *testing.T) {
 	x.press("right right")
 	x.mustShow("key group", "3 / product-3 = 20")
 	x.press("space")
-	x.mustShow("entries of keyed state are here to be looked at")
+	x.mustShow("marked 1")
+	x.press("tab")
+	x.mustShow("per-product / subtask 0 / entry 0, 1 entry", "1 entry of per-product, such as: key 3, map_key product-3, value 20")
+}
+
+// TestMarkedSplit: a split that is marked goes on both sides of a KafkaSource, and
+// a broadcast entry in every subtask.
+func TestMarkedSplit(t *testing.T) {
+	x := openIncident(t, 100, 40)
+	x.press("/")
+	x.typeIn("SourceReaderState")
+	x.press("enter right right right j")
+	x.mustShow("KafkaSource split")
+	x.press("space tab")
+	x.mustShow("SourceReaderState / subtask 0 / entry 0, 1 entry", "coordinator state, 1 entry, the enumerator would believe", "Both sides of the source are edited", "by name or by pattern, they come")
 }
 
 func TestCopy(t *testing.T) {

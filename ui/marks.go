@@ -102,14 +102,6 @@ func (a *App) toggleMark() tea.Cmd {
 	return a.marksChanged()
 }
 
-// checkMark tells why something cannot be marked.
-func checkMark(s *model.Snapshot, g model.Target) (why string, ok bool) {
-	if g.Entries.First >= 0 && g.Kind != model.KindOperator && g.Kind != model.KindRawOperator {
-		return "entries of keyed state are here to be looked at; the state can be marked", false
-	}
-	return prune.CheckMark(s, g)
-}
-
 // change tells what the mark key does to a row: which marks go and come, or why
 // neither.
 func (a *App) change(r row) (remove, add []model.Target, why string) {
@@ -138,7 +130,7 @@ func (a *App) change(r row) (remove, add []model.Target, why string) {
 		}
 		return remove, add, ""
 	}
-	if why, ok := checkMark(a.snap, g); !ok {
+	if why, ok := prune.CheckMark(a.snap, g); !ok {
 		return nil, nil, why
 	}
 	return nil, []model.Target{g}, ""
@@ -226,7 +218,7 @@ func (a *App) markAll(targets []model.Target, skipped int) tea.Cmd {
 	check := func() tea.Msg {
 		m := checkedMsg{skipped: skipped}
 		for _, g := range targets {
-			if why, ok := checkMark(s, g); ok {
+			if why, ok := prune.CheckMark(s, g); ok {
 				m.targets = append(m.targets, g)
 			} else {
 				m.why = why
@@ -306,7 +298,7 @@ func (a *App) markRemedy() tea.Cmd {
 		targets = append(targets, g...)
 	}
 	for _, g := range targets {
-		if why, ok := checkMark(a.snap, g); !ok {
+		if why, ok := prune.CheckMark(a.snap, g); !ok {
 			a.say("%s", why)
 			return nil
 		}

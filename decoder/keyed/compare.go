@@ -17,7 +17,8 @@ type Compared struct {
 	// Same: out has what the edit leaves of it, byte for byte and in the same
 	// order; of a state that goes, out has none of it.
 	Same bool
-	// Gone counts the entries of Edit.Entries that are not in out any more.
+	// Gone counts the entries of Edit.Entries, of heap maps the parts, that are not in
+	// out any more.
 	Gone int64
 }
 
@@ -27,7 +28,7 @@ type Compared struct {
 //
 // Damage of out makes states differ; an error is one of reading, or damage of s.
 func Compare(s, out *Stream, e Edit) ([]Compared, error) {
-	c := &comparison{src: s, out: out, plan: s.plan(e), res: make([]Compared, len(s.Header.States))}
+	c := &comparison{src: s, out: out, plan: s.plan(e), res: make([]Compared, len(s.Header.States)), number: make([]int64, len(s.Header.States))}
 	for id, m := range s.Header.States {
 		c.ids = append(c.ids, out.Header.State(m.Name))
 		c.res[id].Same = c.plan.drop[id] == (c.ids[id] < 0)
@@ -47,6 +48,15 @@ type comparison struct {
 	plan     plan
 	ids      []int // in out, -1: not there
 	res      []Compared
+	number   []int64 // of the next entry of a state of plan.goes
+}
+
+// choose tells what becomes of an entry of a state of plan.goes.
+func (c *comparison) choose(e Entry) Choice {
+	choice := c.plan.goes[e.State](c.number[e.State], e)
+	c.number[e.State]++
+	c.res[e.State].Gone += choice.count()
+	return choice
 }
 
 // differ notes that the states differ for which f is true.
@@ -68,12 +78,10 @@ func damaged(err error) bool {
 // canonical compares sums over the entries of each state.
 func (c *comparison) canonical() error {
 	want, err := sums(c.src, func(e Entry) bool {
-		goes := c.plan.ids[e.State] < 0
-		if f := c.plan.goes[e.State]; f != nil && f(e) {
-			goes = true
-			c.res[e.State].Gone++
+		if c.plan.goes[e.State] != nil {
+			return !c.choose(e).Goes
 		}
-		return !goes
+		return c.plan.ids[e.State] >= 0
 	})
 	if err != nil {
 		return err
@@ -137,7 +145,7 @@ func (c *comparison) heap() error {
 }
 
 func (c *comparison) heapGroup(i int) error {
-	m := &beside{c: newSource(c.out.In, c.out.Extent(i), false, c.out.path(i)), goes: c.plan.goes}
+	m := &beside{c: newSource(c.out.In, c.out.Extent(i), false, c.out.path(i))}
 	m.word(uint32(c.src.Start)+uint32(i), 4)
 	seen := map[int]bool{}
 	w := &heapWalker{s: c.src, cut: maxEntry, copies: true, look: c.plan.goes}
@@ -151,15 +159,18 @@ func (c *comparison) heapGroup(i int) error {
 		m.block(w, id, c.plan, c.ids[id])
 		return nil
 	}
-	w.raw = func(id int, b []byte) error { m.raw = b; return nil }
-	w.entry = func(e Entry) error {
-		if m.goes[e.State](e) {
-			c.res[e.State].Gone++
+	w.raw = func(e Entry, b []byte) error {
+		choice := c.choose(e)
+		if choice.Goes {
 			return nil
 		}
-		m.left--
-		_, err := m.Write(m.raw)
-		return err
+		if m.left--; choice.Value == nil {
+			m.Write(b)
+		} else {
+			m.Write(b[:len(b)-len(e.Value)])
+			m.Write(choice.Value)
+		}
+		return m.err
 	}
 	w.finish = func(id int, _ int64) {
 		if c.plan.goes[id] != nil && m.left != 0 {
@@ -193,9 +204,7 @@ func (c *comparison) heapGroup(i int) error {
 // beside reads the group of out beside that of the source.
 type beside struct {
 	c       *source
-	goes    []func(Entry) bool
-	raw     []byte // of the entry that is looked at
-	left    int64  // entries that out says it has of a state of which some go
+	left    int64 // entries that out says it has of a state of which some go
 	differs bool
 	tail    bool // it differs in that something is left
 	err     error

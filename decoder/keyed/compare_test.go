@@ -38,7 +38,7 @@ func TestDropEntries(t *testing.T) {
 	eachGroups(t, []string{"lab"}, func(r real, s *Stream) {
 		for id, m := range s.Header.States {
 			what := r.String() + " " + m.Name
-			e := Edit{Entries: map[string]func(Entry) bool{m.Name: third}}
+			e := Edit{Entries: map[string]Chooser{m.Name: func(_ int64, e Entry) Choice { return Choice{Goes: third(e)} }}}
 			var b bytes.Buffer
 			res, err := s.Rewrite(&b, e)
 			if errors.Is(err, serde.ErrOpaque) {
@@ -98,7 +98,7 @@ func TestCompareSees(t *testing.T) {
 			return
 		}
 		for _, e := range []Edit{{}, {Drop: []string{s.Header.States[0].Name}}, {Cut: []string{s.Header.States[1].Name}},
-			{Entries: map[string]func(Entry) bool{s.Header.States[0].Name: func(e Entry) bool { return e.Key[len(e.Key)-1]&1 == 0 }}}} {
+			{Entries: map[string]Chooser{s.Header.States[0].Name: func(_ int64, e Entry) Choice { return Choice{Goes: e.Key[len(e.Key)-1]&1 == 0} }}}} {
 			var buf bytes.Buffer
 			res, err := s.Rewrite(&buf, e)
 			if errors.Is(err, serde.ErrOpaque) {
@@ -137,7 +137,7 @@ func TestCompareSees(t *testing.T) {
 func TestCompareBeyondOpaque(t *testing.T) {
 	known, opaque := &serde.Snapshot{Kind: serde.Int}, &serde.Snapshot{Kind: serde.Unknown}
 	s := heapStream(known, opaque, known)
-	for i, e := range []Edit{{Cut: []string{"a"}}, {}, {Entries: map[string]func(Entry) bool{"a": func(Entry) bool { return true }}}} {
+	for i, e := range []Edit{{Cut: []string{"a"}}, {}, {Entries: map[string]Chooser{"a": func(int64, Entry) Choice { return Choice{Goes: true} }}}} {
 		var b bytes.Buffer
 		o := newOutput(&b, 0)
 		o.Write(make([]byte, 4))

@@ -18,9 +18,10 @@ type heapWalker struct {
 	// copies: entries are not read where their end is known without, but for a
 	// state of look.
 	copies bool
-	look   []func(Entry) bool
-	// raw is called with the bytes of each entry of a state of look.
-	raw func(id int, b []byte) error
+	look   []Chooser
+	// raw is called with each entry of a state of look and its bytes, of which the
+	// value is the last part.
+	raw func(e Entry, b []byte) error
 	// block is called behind the id of a block; it may set c.tee to copy what
 	// follows.
 	block func(id int) error
@@ -187,7 +188,7 @@ func (w *heapWalker) wants(id int) bool {
 // give calls what wants the entry at the start of b.
 func (w *heapWalker) give(id int, b []byte, ends [3]int) error {
 	if w.raw != nil && w.look[id] != nil {
-		if err := w.raw(id, b[:ends[2]]); err != nil {
+		if err := w.raw(w.entryAt(id, b, ends), b[:ends[2]]); err != nil {
 			return err
 		}
 	}

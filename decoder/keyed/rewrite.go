@@ -19,9 +19,31 @@ type Edit struct {
 	Drop []string
 	// Cut are names of states whose entries go and whose records stay.
 	Cut []string
-	// Entries tells, by the name of a state, which of its entries go; it is asked
-	// for each in the order of the stream, with the whole of key and value.
-	Entries map[string]func(Entry) bool
+	// Entries tells, by the name of a state, which of its entries go.
+	Entries map[string]Chooser
+}
+
+// Chooser tells what becomes of entry n of a state, counted in the order of the
+// stream. It is asked with the whole of key and value, in that order, and perhaps
+// twice.
+type Chooser func(n int64, e Entry) Choice
+
+// Choice is what becomes of an entry.
+type Choice struct {
+	Goes bool
+	// Value, where not nil, is what is left of the value of an entry that stays.
+	Value []byte
+	// Parts is how many entries of a heap map go, with all of it or with the rest of
+	// Value; 0 where the value is not looked into.
+	Parts int64
+}
+
+// count is how many entries go.
+func (c Choice) count() int64 {
+	if c.Goes && c.Parts == 0 {
+		return 1
+	}
+	return c.Parts
 }
 
 // Rewritten is the stream that Rewrite wrote.
@@ -97,21 +119,21 @@ func (o *output) Write(p []byte) (int, error) {
 
 // plan is what becomes of each state.
 type plan struct {
-	ids     []int              // new id, -1: its entries go
-	place   []int              // new id of the record
-	drop    []bool             // its record goes
-	goes    []func(Entry) bool // not nil: which of its entries go
+	ids     []int     // new id, -1: its entries go
+	place   []int     // new id of the record
+	drop    []bool    // its record goes
+	goes    []Chooser // not nil: which of its entries go
 	records int
 }
 
 // filters tells whether single entries go.
 func (p *plan) filters() bool {
-	return slices.ContainsFunc(p.goes, func(f func(Entry) bool) bool { return f != nil })
+	return slices.ContainsFunc(p.goes, func(f Chooser) bool { return f != nil })
 }
 
 func (s *Stream) plan(e Edit) plan {
 	n := len(s.Header.States)
-	p := plan{ids: make([]int, n), place: make([]int, n), drop: make([]bool, n), goes: make([]func(Entry) bool, n)}
+	p := plan{ids: make([]int, n), place: make([]int, n), drop: make([]bool, n), goes: make([]Chooser, n)}
 	drop, cut := map[string]bool{}, map[string]bool{}
 	for _, n := range e.Drop {
 		drop[n] = true
@@ -140,6 +162,7 @@ func (s *Stream) copier(out *output, p plan, removed []StateSize) *walker {
 		w.cut = maxEntry
 	}
 	var part *segment // of a state whose entries are looked at
+	number := make([]int64, len(p.ids))
 	w.segment = func(id int) error {
 		if part = nil; p.ids[id] < 0 {
 			removed[id].Bytes += 2
@@ -147,7 +170,7 @@ func (s *Stream) copier(out *output, p plan, removed []StateSize) *walker {
 		}
 		head := binary.BigEndian.AppendUint16(nil, uint16(p.ids[id]))
 		if p.goes[id] != nil {
-			part = &segment{out: out, held: head, goes: p.goes[id]}
+			part = &segment{out: out, held: head}
 			return nil
 		}
 		w.c.tee = out
@@ -161,9 +184,11 @@ func (s *Stream) copier(out *output, p plan, removed []StateSize) *walker {
 				w.c.fail("an entry of at most 1 GiB", strconv.FormatInt(e.KeyLen+e.ValueLen, 10)+" bytes", nil)
 				return w.c.err
 			}
-			if gone = part.goes(e); !gone {
+			choice := p.goes[e.State](number[e.State], e)
+			if number[e.State]++; !choice.Goes {
 				return part.add(e)
 			}
+			gone = true
 		}
 		if gone {
 			removed[e.State].add(e)
@@ -189,7 +214,6 @@ const maxEntry = 1 << 30
 // so one is held back.
 type segment struct {
 	out  *output
-	goes func(Entry) bool
 	held []byte // an entry, at first with the id before it
 	key  int    // place of the key in held, 0: no entry yet
 }

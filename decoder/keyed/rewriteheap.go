@@ -30,43 +30,53 @@ func (s *Stream) rewriteHeap(out *output, p plan, removed []StateSize) ([]int64,
 	return offsets, nil
 }
 
-// chosen is the entries of a state in a group that go: a bit for each entry.
+// chosen is the entries of a state in a group that go or lose something: a bit
+// for each entry.
 type chosen struct {
+	first    int64 // number of the group's first entry in the stream
 	bits     []uint64
-	n, total int64
+	n, total int64 // that go; all
 	next     int64 // entry that is copied next
 	done     bool  // all entries of the group were looked at
 }
 
-func (c *chosen) add(goes bool) {
+// reset begins the next group.
+func (c *chosen) reset(done bool) {
+	*c = chosen{first: c.first + c.total, bits: c.bits[:0], done: done}
+}
+
+func (c *chosen) add(choice Choice) {
 	if c.total%64 == 0 {
 		c.bits = append(c.bits, 0)
 	}
-	if goes {
+	if choice.Goes || choice.Value != nil {
 		c.bits[c.total/64] |= 1 << (c.total % 64)
+	}
+	if choice.Goes {
 		c.n++
 	}
 	c.total++
 }
 
-// pop tells whether the next entry goes.
-func (c *chosen) pop() bool {
+// pop gives the number of the next entry and whether it is not copied as it is.
+func (c *chosen) pop() (int64, bool) {
 	i := c.next
 	c.next++
 	if i >= c.total {
-		return false // the stream has changed in between
+		return c.first + i, false // the stream has changed in between
 	}
-	return c.bits[i/64]&(1<<(i%64)) != 0
+	return c.first + i, c.bits[i/64]&(1<<(i%64)) != 0
 }
 
 // choose finds out which entries of group i go: their number stands before them.
 func (s *Stream) choose(i int, p plan, gone []chosen) error {
 	for id := range gone {
-		gone[id] = chosen{bits: gone[id].bits[:0], done: p.goes[id] == nil}
+		gone[id].reset(p.goes[id] == nil)
 	}
 	w := &heapWalker{s: s, cut: maxEntry, copies: true, look: p.goes}
 	w.entry = func(e Entry) error {
-		gone[e.State].add(p.goes[e.State](e))
+		c := &gone[e.State]
+		c.add(p.goes[e.State](c.first+c.total, e))
 		return nil
 	}
 	w.finish = func(id int, _ int64) { gone[id].done = !w.partial }
@@ -84,7 +94,7 @@ func (s *Stream) choose(i int, p plan, gone []chosen) error {
 
 // heapCopier is a walker that copies the blocks that stay.
 func (s *Stream) heapCopier(out *output, p plan, removed []StateSize, gone []chosen) *heapWalker {
-	w := &heapWalker{s: s, copies: true, look: p.goes}
+	w := &heapWalker{s: s, cut: maxEntry, copies: true, look: p.goes}
 	w.block = func(id int) error {
 		if p.drop[id] {
 			return nil
@@ -101,13 +111,23 @@ func (s *Stream) heapCopier(out *output, p plan, removed []StateSize, gone []cho
 		_, err := out.Write(head)
 		return err
 	}
-	w.raw = func(id int, b []byte) error {
-		if gone[id].pop() {
-			removed[id].Entries++
-			removed[id].Bytes += int64(len(b))
+	w.raw = func(e Entry, b []byte) error {
+		n, changes := gone[e.State].pop()
+		if !changes {
+			_, err := out.Write(b)
+			return err
+		}
+		choice := p.goes[e.State](n, e)
+		removed[e.State].Entries += choice.count()
+		if choice.Goes {
+			removed[e.State].Bytes += int64(len(b))
 			return nil
 		}
-		_, err := out.Write(b)
+		removed[e.State].Bytes += int64(len(e.Value) - len(choice.Value))
+		if _, err := out.Write(b[:len(b)-len(e.Value)]); err != nil {
+			return err
+		}
+		_, err := out.Write(choice.Value)
 		return err
 	}
 	w.begin = func(id int, n int64) {

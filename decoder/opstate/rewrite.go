@@ -20,6 +20,10 @@ type Edit struct {
 	Drop []string
 	// Elements are elements of list states that go, by name.
 	Elements map[string][]metadata.Range
+	// Entries are entries of broadcast states that go, by name: their numbers in the
+	// map of this stream (Entry.Index). Their serializers must tell where each key
+	// and value ends; the error wraps serde.ErrOpaque where one does not.
+	Entries map[string][]metadata.Range
 }
 
 // Rewritten is the stream that Rewrite wrote.
@@ -61,7 +65,12 @@ func (s *Stream) Rewrite(w io.Writer, e Edit) (*Rewritten, error) {
 			continue
 		}
 		var err error
-		if offsets[i], err = s.writeState(out, i, e.Elements[s.States[i].Name]); err != nil {
+		if gone := e.Entries[s.States[i].Name]; len(gone) > 0 {
+			offsets[i], err = s.writeMap(out, i, gone)
+		} else {
+			offsets[i], err = s.writeState(out, i, e.Elements[s.States[i].Name])
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -167,6 +176,39 @@ func (s *Stream) writeState(out *output, i int, gone []metadata.Range) (metadata
 		}
 	}
 	return s.States[i].Offsets.Without(gone).Shifted(shifts), nil
+}
+
+// writeMap writes the entries of broadcast state i that stay.
+func (s *Stream) writeMap(out *output, i int, gone []metadata.Range) (metadata.Offsets, error) {
+	count, err := s.Entries(i, 0, 0, nil)
+	if err != nil {
+		return metadata.Offsets{}, err
+	}
+	kept, left := keptRanges(gone, count), int64(0)
+	for _, r := range kept {
+		left += r.Last - r.First + 1
+	}
+	offsets := metadata.NewOffsets([]int64{out.n})
+	if _, err := out.Write(binary.BigEndian.AppendUint32(nil, uint32(left))); err != nil {
+		return offsets, err
+	}
+	_, err = s.Entries(i, 0, count, func(e Entry) error {
+		if e.Err != nil {
+			return damage(s.In, e.Off, stateName(s.States[i].Name), "an entry whose end is known", e.Err.Error(), e.Err)
+		}
+		if len(kept) > 0 && kept[0].Last < e.Index {
+			kept = kept[1:]
+		}
+		if len(kept) == 0 || e.Index < kept[0].First {
+			return nil
+		}
+		if _, err := out.Write(e.Key); err != nil {
+			return err
+		}
+		_, err := out.Write(e.Value)
+		return err
+	})
+	return offsets, err
 }
 
 // writeElements is writeState element by element, with offsets in memory.

@@ -203,3 +203,63 @@ func TestBroken(t *testing.T) {
 		t.Errorf("%d lists", lists)
 	}
 }
+
+// TestDropMapEntries takes every third entry out of each broadcast state of each
+// real stream: the others are there, in their order, and so is every other state.
+func TestDropMapEntries(t *testing.T) {
+	maps, gone := 0, 0
+	eachStream(t, []string{"lab", "flink-savepoints"}, func(snap *realfiles.Snapshot, in decoder.Input, states []metadata.OperatorState) {
+		s, err := Open(in, snap.In, states)
+		if err != nil {
+			return
+		}
+		for i, st := range s.States {
+			if st.Mode != metadata.ModeBroadcast {
+				continue
+			}
+			var all, want []string
+			var drop []metadata.Range
+			opaque := false
+			if _, err := s.Entries(i, 0, math.MaxInt64, func(e Entry) error {
+				opaque = opaque || e.Err != nil
+				text := fmt.Sprintf("%x = %x", e.Key, e.Value)
+				if all = append(all, text); e.Index%3 == 1 {
+					drop = append(drop, metadata.Range{First: e.Index, Last: e.Index})
+				} else {
+					want = append(want, text)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			e := Edit{Entries: map[string][]metadata.Range{st.Name: append(drop, metadata.Range{First: 1 << 40, Last: 1 << 41})}}
+			if opaque {
+				if _, err := s.Rewrite(&bytes.Buffer{}, e); err == nil {
+					t.Errorf("%s: %s: no error", in.Name(), st.Name)
+				}
+				continue
+			}
+			out, _, _ := rewrite(t, s, e)
+			k := 0
+			for out.States[k].Name != st.Name {
+				k++
+			}
+			var got []string
+			n, err := out.Entries(k, 0, math.MaxInt64, func(e Entry) error {
+				got = append(got, fmt.Sprintf("%x = %x", e.Key, e.Value))
+				return nil
+			})
+			if err != nil || n != int64(len(want)) || strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("%s: %s: %d entries %v, not %v (%v)", in.Name(), st.Name, n, got, want, err)
+			}
+			before, after := contents(t, s), contents(t, out)
+			delete(before, st.Name)
+			sameExcept(t, in.Name(), after, before, "")
+			maps++
+			gone += len(all) - len(want)
+		}
+	})
+	if maps < 20 || gone < 50 {
+		t.Errorf("%d maps, %d entries", maps, gone)
+	}
+}

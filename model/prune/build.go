@@ -39,7 +39,7 @@ type work struct {
 func Build(ctx context.Context, s *model.Snapshot, t *model.Tree, req Request) (*Plan, error) {
 	switch {
 	case s.HA != nil:
-		return buildFromObject(ctx, s, req)
+		return buildFromObject(ctx, s, t, req)
 	case req.Object != "":
 		return buildWithObject(ctx, s, t, req)
 	}
@@ -53,7 +53,7 @@ func buildAlone(ctx context.Context, s *model.Snapshot, t *model.Tree, req Reque
 	if err := checkSource(s, req); err != nil {
 		return nil, err
 	}
-	condition, err := compileWhere(s, t, req)
+	condition, err := compileWhere(req)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,6 @@ func buildAlone(ctx context.Context, s *model.Snapshot, t *model.Tree, req Reque
 		w.layout.locate.flink = seen
 	}
 	p.work = w
-	if err := w.resolveWhere(ctx); err != nil {
-		return nil, err
-	}
 	if err := w.tie(ctx, p, req); err != nil {
 		return nil, err
 	}

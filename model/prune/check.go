@@ -42,16 +42,26 @@ func CheckMark(s *model.Snapshot, g model.Target) (why string, ok bool) {
 	return "", true
 }
 
-// checkNamedMark refuses one of several named keyed states where the handles,
-// or the headers of their streams as far as they were read, tell that it cannot
-// be cut out.
+// checkNamedMark refuses one of several named keyed states, and single entries,
+// where the handles, or the headers of their streams as far as they were read,
+// tell that it cannot be cut out.
 func (w *work) checkNamedMark(bad *refusals, g model.Target) {
+	for k, subs := range w.removal.picked {
+		for sub := range subs {
+			if rule, why := keyedNameRefusal(w.removal.src.Operators[k.op].Subtasks[sub].State.ManagedKeyed); why != "" {
+				bad.add(rule, g.Selector(), decoder.Text(k.name)+": single entries "+why, "")
+			}
+		}
+	}
 	for k, subs := range w.removal.named {
 		if len(w.snap.KeyedNames(k.op, model.KindKeyed)) < 2 {
 			continue // the whole handle goes
 		}
 		for sub := range subs {
 			rule, why := keyedNameRefusal(w.removal.src.Operators[k.op].Subtasks[sub].State.ManagedKeyed)
+			if why != "" {
+				why = "a named state " + why
+			}
 			if why == "" && w.snap.KeyedLayout(k.op, model.KindKeyed) == model.LayoutHeap && !w.snap.KeyedCompressed(k.op) {
 				if bad := serde.Unreadable(w.snap.KeySerializer(k.op)); bad != "" {
 					rule, why = "heap-name", "a heap snapshot records no lengths, and nothing tells the end of its keys ("+bad+"); drop the operator's keyed state as a whole"

@@ -14,7 +14,7 @@ import (
 // name that is left in the headers.
 func TestDeadName(t *testing.T) {
 	ctx := context.Background()
-	k := task{"incident/gen-3-files", prune.CopyFull, "topic-partition-offset-states"}
+	k := task{"incident/gen-3-files", prune.CopyFull, "topic-partition-offset-states", ""}
 	base := scratch(t)
 	s, tree := open(t, fixture(t, k.fixture))
 	var targets []model.Target

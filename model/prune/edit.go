@@ -48,6 +48,9 @@ func (r *removal) editOperator(i int) (metadata.Operator, operatorFrom) {
 		op.Coordinator = nil
 	} else if src.Coordinator != nil {
 		c := cloneStream(*src.Coordinator)
+		if k := r.kafka[i]; k != nil && k.enumerator > 0 {
+			c.Data.New, c.Size = k.left, int64(len(k.left))
+		}
 		op.Coordinator = &c
 	}
 	op.Subtasks = make([]metadata.Subtask, 0, len(src.Subtasks))

@@ -100,13 +100,21 @@ type task struct {
 	fixture string
 	copy    prune.CopyKind
 	state   string
+	where   string
 }
 
 var tasks = []task{
-	{"incident/gen-3-files", prune.CopyFull, "topic-partition-offset-states"},
-	{"incident/gen-3-files", prune.CopyReference, "topic-partition-offset-states"},
-	{"v4-rocks-incremental", prune.CopyFull, ""},
-	{"v4-canonical-savepoint", prune.CopyFull, "order"},
+	{"incident/gen-3-files", prune.CopyFull, "topic-partition-offset-states", ""},
+	{"incident/gen-3-files", prune.CopyReference, "topic-partition-offset-states", ""},
+	{"v4-rocks-incremental", prune.CopyFull, "", ""},
+	{"v4-canonical-savepoint", prune.CopyFull, "order", ""},
+}
+
+// entryTasks take single entries out.
+var entryTasks = []task{
+	{"incident/gen-3-files", prune.CopyFull, "SourceReaderState", `topic == "payments"`},
+	{"v4-heap-checkpoint", prune.CopyFull, "rules", `key == "rule-1"`},
+	{"v4-heap-checkpoint", prune.CopyFull, "ttl-map", `map_key == "k0"`},
 }
 
 // plan builds the plan of a task into dest.
@@ -123,7 +131,7 @@ func (k task) plan(t testing.TB, dest string) *prune.Plan {
 			t.Fatalf("%s has no state %s", k.fixture, k.state)
 		}
 	}
-	p, err := prune.Build(context.Background(), s, tree, prune.Request{Targets: targets, Copy: k.copy, Destination: store.FileURI(dest)})
+	p, err := prune.Build(context.Background(), s, tree, prune.Request{Targets: targets, Where: k.where, Copy: k.copy, Destination: store.FileURI(dest)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -387,7 +395,7 @@ func TestDestinations(t *testing.T) {
 	if err := apply(filepath.Join(file, "copy")); err == nil {
 		t.Error("a file was taken for a directory")
 	}
-	p := task{"incident/gen-3-files", prune.CopyFull, ""}.plan(t, filepath.Join(base, "read-only"))
+	p := task{"incident/gen-3-files", prune.CopyFull, "", ""}.plan(t, filepath.Join(base, "read-only"))
 	if _, err := prune.Apply(context.Background(), p, storage.New(storage.Options{ReadOnly: true}), nil); !errors.Is(err, model.ErrReadOnly) {
 		t.Errorf("read-only: %v", err)
 	}
@@ -400,7 +408,7 @@ func TestOtherPlan(t *testing.T) {
 	if _, err := prune.Apply(context.Background(), tasks[0].plan(t, dest), s, nil); err == nil {
 		t.Fatal("it did not stop")
 	}
-	_, err := prune.Apply(context.Background(), task{"incident/gen-3-files", prune.CopyFull, ""}.plan(t, dest), tasks[0].store(t), nil)
+	_, err := prune.Apply(context.Background(), task{"incident/gen-3-files", prune.CopyFull, "", ""}.plan(t, dest), tasks[0].store(t), nil)
 	checkRule(t, "another plan", err, "other-plan")
 	if err := os.WriteFile(filepath.Join(dest, "foreign"), nil, 0o666); err != nil {
 		t.Fatal(err)

@@ -24,13 +24,22 @@ type namedKey struct {
 	name string
 }
 
-// resolveNamed reads the headers of operators of which named keyed states go.
-// Where no other name is in a stream, its whole handle goes; a state that cannot
-// be taken out is a refusal.
+// resolveNamed reads the headers of operators of which named keyed states, or
+// entries of them, go. Where no other name is in a stream, its whole handle goes;
+// what cannot be taken out is a refusal.
 func (w *work) resolveNamed(ctx context.Context, bad *refusals, keepHeaders bool) error {
 	ops := map[int]bool{}
 	for k := range w.removal.named {
 		ops[k.op] = true
+	}
+	for k := range w.removal.picked {
+		ops[k.op] = true
+	}
+	for k := range w.removal.chosen {
+		ops[k.op] = true
+	}
+	for at := range w.removal.allKeyed {
+		ops[at.op] = true
 	}
 	for _, op := range slices.Sorted(maps.Keys(ops)) {
 		if err := w.resolveNamedOf(ctx, bad, op, keepHeaders); err != nil {
@@ -54,40 +63,45 @@ func (w *work) resolveNamedOf(ctx context.Context, bad *refusals, op int, keepHe
 			bad.add("unreadable", r.src.Operators[op].ID.String()+"/keyed", fmt.Sprintf("the header of its keyed state cannot be read: %v", err), "")
 			return nil
 		}
-		gone := r.namedIn(at)
+		w.chooseNames(at, h)
+		gone, partly := r.namedIn(at), r.partlyIn(at)
 		hit := slices.DeleteFunc(slices.Clone(h.names), func(n string) bool { return !gone[n] })
-		for _, n := range hit {
+		parts := slices.DeleteFunc(slices.Clone(h.names), func(n string) bool { return !partly[n] })
+		for _, n := range append(slices.Clone(hit), parts...) {
 			found[n] = true
 		}
 		switch {
-		case len(hit) == 0:
-		case len(hit) == len(h.names) && h.all && r.where == nil:
+		case len(hit)+len(parts) == 0:
+		case len(hit) == len(h.names) && h.all:
 			r.keyed[at] = true
 		case h.rule != "":
 			for _, n := range hit {
-				bad.add(h.rule, r.namedSelector(namedKey{op, n}), h.why, "")
+				bad.add(h.rule+"-name", r.namedSelector(namedKey{op, n}), "a named state "+h.why, "")
+			}
+			for _, n := range parts {
+				bad.add(h.rule+"-entries", r.namedSelector(namedKey{op, n}), "single entries "+h.why, "")
 			}
 		case keepHeaders:
-			bad.add("keep-headers", r.namedSelector(namedKey{op, hit[0]}), "a named keyed state goes only by rewriting its streams, which --keep-headers rules out", "")
+			bad.add("keep-headers", r.namedSelector(namedKey{op, append(hit, parts...)[0]}), "a named keyed state, or entries of it, go only by rewriting its streams, which --keep-headers rules out", "")
 		default:
 			r.rewriteKeyed[at] = true
-			if h.try || r.where != nil {
+			if h.try || len(parts) > 0 {
 				tries = append(tries, at)
 			}
 		}
 	}
 	w.checkNamed(bad, op, found)
-	return w.tryHeap(ctx, bad, op, tries)
+	return w.tryKeyed(ctx, bad, op, tries)
 }
 
-// tryHeap rewrites the heap streams of an operator to nowhere: only that tells
-// whether every value in front of what changes has a known end. Where the names
-// cannot be dropped they may still be emptied, so that no id behind them
-// changes.
-func (w *work) tryHeap(ctx context.Context, bad *refusals, op int, tries []place) error {
+// tryKeyed rewrites streams of an operator to nowhere. Of heap streams only that
+// tells whether every value in front of what changes has a known end: where the
+// names cannot be dropped they may still be emptied, so that no id behind them
+// changes. Of all it tells how many entries go.
+func (w *work) tryKeyed(ctx context.Context, bad *refusals, op int, tries []place) error {
 	var why error
 	for _, cut := range []bool{false, true} {
-		if cut && w.removal.where != nil {
+		if cut && !w.removal.losesNames(op) {
 			break
 		}
 		w.removal.cutNames[op] = cut
@@ -103,21 +117,16 @@ func (w *work) tryHeap(ctx context.Context, bad *refusals, op int, tries []place
 		return ctx.Err()
 	}
 	if why == nil {
+		w.checkNumbers(bad, op)
 		w.leaveUnchosen(tries)
-		return nil
-	}
-	if r := (*Refusal)(nil); errors.As(why, &r) {
-		bad.list = append(bad.list, r.Reasons...)
 		return nil
 	}
 	rule, sentence := "unreadable", fmt.Sprintf("its keyed state cannot be read: %v", why)
 	if errors.Is(why, serde.ErrOpaque) {
 		rule, sentence = "heap-name", fmt.Sprintf("a heap snapshot records no lengths, and %s: what is behind it cannot be told apart; drop the operator's keyed state as a whole", blocking(why))
 	}
-	for k := range w.removal.named {
-		if k.op == op {
-			bad.add(rule, w.removal.namedSelector(k), sentence, "")
-		}
+	for _, selector := range w.removal.keyedSelectors(op) {
+		bad.add(rule, selector, sentence, "")
 	}
 	return nil
 }
@@ -134,17 +143,22 @@ func blocking(err error) string {
 // rewritten in some subtasks only.
 func (w *work) checkNamed(bad *refusals, op int, found map[string]bool) {
 	r := w.removal
+	for name := range r.partsOf(op) {
+		if !found[name] {
+			bad.add("unknown", r.namedSelector(namedKey{op, name}), "no stream of the operator has a keyed state of this name", "")
+		}
+	}
 	for k, subs := range r.named {
 		if k.op != op {
 			continue
 		}
 		all := r.keyedSubs(op)
-		if !found[k.name] && (len(subs) == len(all) || r.where != nil) {
+		if !found[k.name] && len(subs) == len(all) {
 			bad.add("unknown", r.namedSelector(k), "no stream of the operator has a keyed state of this name", "")
 			continue
 		}
 		for _, sub := range all {
-			if r.where == nil && (r.rewrites(op) || !found[k.name]) && !subs[sub] {
+			if (r.losesNames(op) || !found[k.name]) && !subs[sub] {
 				bad.add("keyed-in-part", r.namedSelector(k), "a named keyed state goes in all subtasks or in none", "")
 			}
 		}
@@ -164,6 +178,16 @@ func (r *removal) namedIn(at place) map[string]bool {
 		}
 	}
 	return out
+}
+
+// losesNames tells whether streams of an operator are rewritten without names.
+func (r *removal) losesNames(op int) bool {
+	for at := range r.rewriteKeyed {
+		if at.op == op && len(r.namedIn(at)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // rewrites tells whether keyed streams of an operator are rewritten.
@@ -193,7 +217,8 @@ type keyedHeader struct {
 	names []string
 	all   bool // there are no others
 	try   bool // only rewriting tells whether a name can go
-	// rule and why tell, where not "", that no single name can go.
+	// rule and why tell, where not "", that no single name or entry can go; why
+	// follows upon what that is.
 	rule, why string
 }
 
@@ -260,14 +285,15 @@ func certain(h *keyed.Header) bool {
 	return true
 }
 
-// keyedNameRefusal tells why one of several named states inside a keyed handle
-// cannot go, as far as the handle's type tells.
+// keyedNameRefusal tells why a part of what is inside a keyed handle cannot go, as
+// far as the handle's type tells: a word for the rule, and what follows upon the
+// part.
 func keyedNameRefusal(h *metadata.KeyedHandle) (rule, why string) {
 	switch {
 	case h.Incr != nil:
-		return "rocksdb-name", "a named state inside RocksDB's files cannot go alone; drop the operator's keyed state as a whole"
+		return "rocksdb", "inside RocksDB's files cannot go alone; drop the operator's keyed state as a whole"
 	case h.Changelog != nil, h.Inline != nil, h.Files != nil:
-		return "changelog-name", "a named state inside changelog handles cannot go alone: base snapshot and changes belong together; drop the operator's keyed state as a whole"
+		return "changelog", "inside changelog handles cannot go alone: base snapshot and changes belong together; drop the operator's keyed state as a whole"
 	}
 	return "", ""
 }
@@ -275,14 +301,11 @@ func keyedNameRefusal(h *metadata.KeyedHandle) (rule, why string) {
 // keyedEdit is what goes of a keyed stream.
 func (w *work) keyedEdit(at place, s *keyed.Stream) keyed.Edit {
 	r := w.removal
-	names := slices.Sorted(maps.Keys(r.namedIn(at)))
-	if r.where != nil {
-		return w.chosenEntries(at, s, names)
-	}
+	names, entries := slices.Sorted(maps.Keys(r.namedIn(at))), w.choosers(at, s)
 	if r.cutNames[at.op] {
-		return keyed.Edit{Cut: names}
+		return keyed.Edit{Cut: names, Entries: entries}
 	}
-	return keyed.Edit{Drop: names}
+	return keyed.Edit{Drop: names, Entries: entries}
 }
 
 // rewriteKeyedTo writes a keyed stream of the source without what goes.
@@ -298,17 +321,14 @@ func (w *work) rewriteKeyedTo(ctx context.Context, at place, to io.Writer) (*key
 		return nil, err
 	}
 	s.MaxParallelism = w.removal.src.Operators[at.op].MaxParallelism
-	if err := w.wholeMaps(at, s); err != nil {
-		return nil, err
-	}
 	res, err := s.Rewrite(&cancelled{ctx, to}, w.keyedEdit(at, s))
-	if err == nil && w.removal.where != nil {
-		w.removal.where.removed(at, s, res)
+	if err == nil {
+		w.removal.noteRemoved(at, s, res)
 	}
 	return res, err
 }
 
-// rewriteKeyedStreams takes named states out of keyed streams.
+// rewriteKeyedStreams takes named states and entries out of keyed streams.
 func (w *work) rewriteKeyedStreams(ctx context.Context) error {
 	for i, from := range w.out.from {
 		for k, sub := range from.subs {
@@ -334,7 +354,7 @@ func (w *work) rewriteKeyedStream(ctx context.Context, at place, src, out *metad
 		return res.Size, nil
 	}
 	if out.HandleID != "" {
-		out.HandleID = derivedID(out.HandleID, append(slices.Sorted(maps.Keys(w.removal.namedIn(at))), w.removal.where.key()...))
+		out.HandleID = derivedID(out.HandleID, w.removal.keyedKey(at))
 	}
 	if p, isFile := w.layout.locate.part(inner); isFile {
 		job := &rewriteJob{part: p, name: w.layout.names.name(partName(p)), size: -1, write: write}

@@ -23,7 +23,7 @@ func TestPlanFile(t *testing.T) {
 	if err := os.CopyFS(src, os.DirFS(filepath.Dir(fixture(t, "incident/gen-3-files")))); err != nil {
 		t.Fatal(err)
 	}
-	k := task{"incident/gen-3-files", prune.CopyReference, "topic-partition-offset-states"}
+	k := task{"incident/gen-3-files", prune.CopyReference, "topic-partition-offset-states", ""}
 	reopen := func() (*model.Snapshot, *model.Tree) { return open(t, filepath.Join(src, "_metadata")) }
 
 	s, tree := reopen()
@@ -118,9 +118,10 @@ func (w *bentWriter) Write(p []byte) (int, error) {
 }
 
 // TestProofSeesOneBit changes single bits on their way to the disk: in
-// `_metadata`, in a rewritten stream of operator state, in a canonical stream.
+// `_metadata`, in a rewritten stream of operator state, in a canonical stream, in
+// what single entries are taken out of.
 func TestProofSeesOneBit(t *testing.T) {
-	for _, k := range []task{tasks[0], tasks[1], tasks[3]} {
+	for _, k := range append([]task{tasks[0], tasks[1], tasks[3]}, entryTasks...) {
 		dest := filepath.Join(scratch(t), "copy")
 		p := k.plan(t, dest)
 		for _, f := range append(p.Write, prune.PlannedFile{Name: "_metadata", Size: p.MetadataBytes.After, Action: "rewrite"}) {

@@ -23,9 +23,6 @@ type Proof struct {
 	Checked int `json:"checked"`
 	Equal   int `json:"equal"`
 	Removed int `json:"removed"`
-	// EntriesRemoved counts the entries that are gone, as they should, out of states
-	// that stay: those count as equal.
-	EntriesRemoved int64 `json:"entries_removed"`
 	// Unchecked counts files that could not be asked, or were missing at the source
 	// already.
 	Unchecked int  `json:"unchecked"`
@@ -322,7 +319,12 @@ func (p *prover) coordinator(i int, a, b *metadata.Operator) error {
 		p.wrong("%s is missing or too much", what)
 	default:
 		before := p.count
-		same, err := p.sameStream(a.Coordinator, b.Coordinator)
+		same, err := false, error(nil)
+		if k := p.r.kafka[i]; k != nil && k.enumerator > 0 {
+			same, err = p.sameKafka(k, a.Coordinator, b.Coordinator)
+		} else {
+			same, err = p.sameStream(a.Coordinator, b.Coordinator)
+		}
 		if err != nil {
 			return err
 		}

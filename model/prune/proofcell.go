@@ -2,8 +2,11 @@ package prune
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"chkscope/decoder"
@@ -100,22 +103,21 @@ func (c *cell) operatorState(raw bool, a, b *metadata.OperatorHandle) error {
 // offsets where the stream is the same (r is nil), else by their elements.
 func (c *cell) namedState(what string, r *elementReader, rm *stateRemoval, a, b *metadata.OperatorState, i, k int) error {
 	before := c.p.count
-	var gone []metadata.Range
+	var gone, mapGone []metadata.Range
 	if rm != nil {
-		gone = rm.entries[c.at.sub]
+		gone, mapGone = rm.entries[c.at.sub], rm.maps[c.at.sub]
 	}
 	var equal bool
 	var err error
-	if r == nil {
+	if len(mapGone) > 0 {
+		equal, err = r.equalMaps(i, k, mapGone)
+	} else if r == nil {
 		equal, err = c.p.sameOffsets(a.Offsets.Without(gone), b.Offsets)
 	} else {
 		equal, err = r.equal(i, k, gone)
 	}
-	switch {
-	case err == nil && !equal:
+	if err == nil && !equal {
 		c.p.wrong("%s differs", what)
-	case err == nil:
-		c.p.proof.EntriesRemoved += a.Offsets.Len() - b.Offsets.Len()
 	}
 	c.p.node(before)
 	return err
@@ -251,24 +253,44 @@ func (r *elementReader) equalBlock(i, k int, from, at, n int64) (bool, error) {
 	return same && j == len(ends), err
 }
 
-// keptRanges are the elements of n that are not in gone, ascending.
-func keptRanges(gone []metadata.Range, n int64) []metadata.Range {
-	gone = slices.Clone(gone)
-	slices.SortFunc(gone, func(a, b metadata.Range) int {
-		return int(min(max(a.First-b.First, -1), 1))
-	})
-	var kept []metadata.Range
-	at := int64(0)
-	for _, g := range gone {
-		if g.First > at {
-			kept = append(kept, metadata.Range{First: at, Last: min(g.First, n) - 1})
+// equalMaps compares the entries of broadcast state i of the source, without
+// gone, with those of state k of the copy; false where the stream is still the
+// source's.
+func (r *elementReader) equalMaps(i, k int, gone []metadata.Range) (bool, error) {
+	if r == nil {
+		return false, nil
+	}
+	sums, counts := [2][32]byte{}, [2]int64{}
+	for side, s := range []struct {
+		stream *opstate.Stream
+		state  int
+		gone   []metadata.Range
+	}{{r.src, r.first + i, gone}, {r.out, k, nil}} {
+		h, size := sha256.New(), [16]byte{}
+		all, err := s.stream.Entries(s.state, 0, math.MaxInt64, func(e opstate.Entry) error {
+			if e.Err != nil {
+				return e.Err
+			}
+			if within(s.gone, e.Index) {
+				return nil
+			}
+			counts[side]++
+			binary.BigEndian.PutUint64(size[:], uint64(len(e.Key)))
+			binary.BigEndian.PutUint64(size[8:], uint64(len(e.Value)))
+			h.Write(size[:])
+			h.Write(e.Key)
+			h.Write(e.Value)
+			return nil
+		})
+		if err != nil {
+			return false, err
 		}
-		at = max(at, g.Last+1)
+		if counts[side] != all-count(s.gone) {
+			return false, nil
+		}
+		sums[side] = [32]byte(h.Sum(nil))
 	}
-	if at < n {
-		kept = append(kept, metadata.Range{First: at, Last: n - 1})
-	}
-	return kept
+	return sums[0] == sums[1] && counts[0] == counts[1], nil
 }
 
 // keyedState compares keyed handles; one node.

@@ -7,6 +7,7 @@ import (
 	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/serde"
+	"chkscope/model"
 )
 
 // rewrittenKeyed compares a keyed stream with what was made of it: a node
@@ -60,27 +61,17 @@ func (c *cell) sameStates(what string, src, out *keyed.Stream) error {
 	if err != nil {
 		return err
 	}
-	gone := c.p.r.namedIn(c.at)
+	gone, partly := c.p.r.namedIn(c.at), c.p.r.partlyIn(c.at)
 	for i := range src.Header.States {
 		name := src.Header.States[i].Name
-		if c.p.r.where != nil && gone[name] {
-			if states[i].Same && states[i].Gone == c.p.r.where.count(c.at, name) {
-				delete(gone, name) // its other entries are there
-				c.p.proof.EntriesRemoved += states[i].Gone
-			}
-		}
-		switch {
-		case c.p.r.where != nil && gone[name]:
-			c.p.wrong("%s %s differs", what, decoder.Text(name))
-			c.p.node(before)
-		case gone[name]:
+		if gone[name] {
 			c.p.gone(!states[i].Same, fmt.Sprintf("%s %s", what, decoder.Text(name)))
-		case !states[i].Same:
-			c.p.wrong("%s %s differs", what, decoder.Text(name))
-			c.p.node(before)
-		default:
-			c.p.node(before)
+			continue
 		}
+		if !states[i].Same || partly[name] && states[i].Gone != c.p.r.entries.of(cellKey{c.at, model.KindKeyed, name}) {
+			c.p.wrong("%s %s differs", what, decoder.Text(name))
+		}
+		c.p.node(before)
 	}
 	return nil
 }

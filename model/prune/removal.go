@@ -20,12 +20,18 @@ type removal struct {
 	subtasks     map[place]bool
 	keyed        map[place]bool // managed keyed handles
 	rawKeyed     map[place]bool
-	named        map[namedKey]map[int]bool // names of keyed states, and the subtasks in which they go
-	rewriteKeyed map[place]bool            // keyed streams that lose names
-	cutNames     map[int]bool              // operators whose names are emptied, as they cannot leave the headers
+	named        map[namedKey]map[int]bool             // names of keyed states, and the subtasks in which they go
+	picked       map[namedKey]map[int][]metadata.Range // entries of keyed states that go by their numbers, by subtask
+	chosen       map[namedKey]map[int]bool             // keyed states of whose entries the condition chooses
+	allKeyed     map[place]bool                        // all names there are chosen; true: and must be
+	rewriteKeyed map[place]bool                        // keyed streams that lose names or entries
+	cutNames     map[int]bool                          // operators whose names are emptied, as they cannot leave the headers
 	states       map[stateKey]*stateRemoval
-	inFlight     bool       // all of the checkpoint
-	where        *condition // chooses the entries of states and named, or nil
+	enumerators  map[int]bool       // operators of whose enumerator the condition chooses partitions; true: it was named
+	kafka        map[int]*kafkaEdit // partitions that go out of a KafkaSource's readers and enumerator
+	inFlight     bool               // all of the checkpoint
+	where        *condition         // chooses the entries of what is named, or nil
+	entries      *entryReport       // what is known of entries that go
 }
 
 // place is an entry of an operator: positions, not Flink's subtask index.
@@ -49,6 +55,9 @@ type stateRemoval struct {
 	found      map[int][]metadata.Range // what they are
 	// chosen holds the positions of whose entries the condition chooses.
 	chosen map[int]bool
+	// mapPicks are entries of a broadcast map by their numbers in one subtask, maps
+	// those that go with them: the same keys in every subtask.
+	mapPicks, maps map[int][]metadata.Range
 	// complete: no subtask keeps it, so its name leaves the headers too.
 	complete bool
 	// nowhere: no offsets map has the name; perhaps a header.
@@ -83,12 +92,14 @@ func compileTargets(src *metadata.Checkpoint, targets []model.Target, c *conditi
 	r := &removal{
 		src: src, where: c, masters: map[int]bool{}, operators: map[int]bool{}, coordinators: map[int]bool{},
 		subtasks: map[place]bool{}, keyed: map[place]bool{}, rawKeyed: map[place]bool{},
-		named: map[namedKey]map[int]bool{}, rewriteKeyed: map[place]bool{}, cutNames: map[int]bool{}, states: map[stateKey]*stateRemoval{},
+		named: map[namedKey]map[int]bool{}, picked: map[namedKey]map[int][]metadata.Range{}, chosen: map[namedKey]map[int]bool{}, allKeyed: map[place]bool{},
+		rewriteKeyed: map[place]bool{}, cutNames: map[int]bool{}, states: map[stateKey]*stateRemoval{}, enumerators: map[int]bool{}, kafka: map[int]*kafkaEdit{},
+		entries: newEntryReport(),
 	}
 	var bad refusals
 	for _, g := range targets {
-		if (g.Kind == model.KindKeyed || g.Kind == model.KindRawKeyed) && g.Entries != model.AllEntries {
-			bad.add("keyed-entries", g.Selector(), "single entries of keyed state go by a condition, not by their number: prune --drop STATE --where CONDITION", "")
+		if why := noEntries(g); why != "" {
+			bad.add("keyed-entries", g.Selector(), why, "")
 			continue
 		}
 		if g.Kind == model.KindRawKeyed && !g.Whole && g.Name != "" {
@@ -104,6 +115,19 @@ func compileTargets(src *metadata.Checkpoint, targets []model.Target, c *conditi
 	}
 	r.settle()
 	return r, nil
+}
+
+// noEntries tells why a target of keyed state cannot go entry by entry, "" where
+// that is not known yet or it does not ask for it.
+func noEntries(g model.Target) string {
+	switch {
+	case g.Entries == model.AllEntries:
+	case g.Kind == model.KindRawKeyed:
+		return "single timers of raw keyed state cannot go; all of them can"
+	case g.Kind == model.KindKeyed && (g.Whole || g.Entries == model.Duplicates):
+		return "entries of keyed state go by their numbers in one named state"
+	}
+	return ""
 }
 
 // add takes one target in; false where it matches nothing.
@@ -127,6 +151,9 @@ func (r *removal) add(g model.Target) bool {
 }
 
 func (r *removal) addIn(op int, g model.Target) bool {
+	if r.where != nil {
+		return r.addChosen(op, g)
+	}
 	switch {
 	case g.Class == model.ClassOperator:
 		r.operators[op] = true
@@ -164,11 +191,12 @@ func (r *removal) addKeyed(op int, g model.Target) bool {
 		// Whether the name is there is known when the headers are read.
 		k := namedKey{op, g.Name}
 		return r.eachSubtask(op, g.Subtask, func(p place, s *metadata.SubtaskState) bool {
-			if s.ManagedKeyed != nil {
-				if r.named[k] == nil {
-					r.named[k] = map[int]bool{}
-				}
-				r.named[k][p.sub] = true
+			switch {
+			case s.ManagedKeyed == nil:
+			case g.Entries != model.AllEntries:
+				put(r.picked, k, p.sub, append(r.picked[k][p.sub], metadata.Range(g.Entries)))
+			default:
+				put(r.named, k, p.sub, true)
 			}
 			return s.ManagedKeyed != nil
 		})
@@ -179,6 +207,14 @@ func (r *removal) addKeyed(op int, g model.Target) bool {
 		}
 		return s.ManagedKeyed != nil
 	})
+}
+
+// put sets a value in a map of maps.
+func put[K comparable, V any](m map[K]map[int]V, k K, sub int, v V) {
+	if m[k] == nil {
+		m[k] = map[int]V{}
+	}
+	m[k][sub] = v
 }
 
 // eachSubtask calls f for the subtasks with that index (-1: all) that have a
@@ -205,6 +241,8 @@ func (r *removal) addState(k stateKey, g model.Target) bool {
 		switch {
 		case r.where != nil:
 			s.chosen[sub] = true
+		case g.Entries.First >= 0 && s.mode == metadata.ModeBroadcast && !k.raw:
+			s.mapPicks[sub] = append(s.mapPicks[sub], metadata.Range(g.Entries))
 		case g.Entries == model.AllEntries:
 			s.whole[sub] = true
 		case g.Entries == model.Duplicates:
@@ -224,7 +262,7 @@ func (r *removal) state(k stateKey) *stateRemoval {
 	if s := r.states[k]; s != nil {
 		return s
 	}
-	s := &stateRemoval{whole: map[int]bool{}, entries: map[int][]metadata.Range{}, duplicates: map[int]bool{}, chosen: map[int]bool{}}
+	s := &stateRemoval{whole: map[int]bool{}, entries: map[int][]metadata.Range{}, duplicates: map[int]bool{}, chosen: map[int]bool{}, mapPicks: map[int][]metadata.Range{}}
 	r.eachSubtask(k.op, -1, func(p place, st *metadata.SubtaskState) bool {
 		if e := findState(operatorHandle(st, k.raw), k.name); e != nil {
 			s.holders = append(s.holders, p.sub)
@@ -284,6 +322,14 @@ func (r *removal) settle() {
 			delete(r.named, k)
 		}
 	}
+	for k, subs := range r.picked {
+		maps.DeleteFunc(subs, func(sub int, _ []metadata.Range) bool {
+			return r.gone(place{k.op, sub}) || r.keyed[place{k.op, sub}] || r.named[k][sub]
+		})
+		if len(subs) == 0 {
+			delete(r.picked, k)
+		}
+	}
 	for k, s := range r.states {
 		r.settleState(k, s)
 	}
@@ -303,6 +349,7 @@ func (r *removal) settleState(k stateKey, s *stateRemoval) {
 		if s.whole[sub] {
 			delete(s.entries, sub)
 			delete(s.duplicates, sub)
+			delete(s.mapPicks, sub)
 		} else {
 			s.complete = false
 		}

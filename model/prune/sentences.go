@@ -51,16 +51,29 @@ func (w *work) describe(p *Plan) {
 	w.headerWarnings(p)
 	w.versionWarnings(p)
 	w.flinkSentences(p)
-	w.whereSentences(p)
+	w.entrySentences(p)
 }
 
 // listRemoved puts what was marked before what goes along.
 func (w *work) listRemoved(p *Plan) {
 	var marked []Removed
-	for _, g := range p.targets {
+	targets := p.targets
+	if w.removal.where != nil {
+		targets = nil
+		for _, g := range p.targets {
+			if g.Class == model.ClassOperator || g.Whole {
+				targets = append(targets, w.chosenStates(g)...)
+			} else {
+				targets = append(targets, g)
+			}
+		}
+	}
+	for _, g := range targets {
 		rm := Removed{Selector: g.Selector()}
 		if w.removal.where != nil {
 			n := w.chosenCount(g)
+			rm.Entries = &n
+		} else if n, ok := w.numberCount(g); ok {
 			rm.Entries = &n
 		} else if n := w.snap.Find(w.tree, g); n != model.None {
 			w.measure(&rm, g, n)
@@ -215,11 +228,16 @@ func (w *work) flinkSentences(p *Plan) {
 		if n := w.subtasksGone(i); n > 0 {
 			p.Losses = append(p.Losses, fmt.Sprintf("%s: all state of %d of its %d subtasks.", describe(op), n, len(op.Subtasks)))
 		}
-		if w.losesKeyed(i) && r.where == nil {
+		if r.losesNames(i) || losesAny(r.keyed, i) {
 			p.Losses = append(p.Losses, describe(op)+": the keyed state that goes; keys start without it.")
 		}
 		if losesAny(r.rawKeyed, i) {
 			p.Losses = append(p.Losses, describe(op)+": raw keyed state; timers in it never fire.")
+		}
+	}
+	for k, rm := range r.states {
+		if len(rm.maps) > 0 {
+			p.Flink = append(p.Flink, fmt.Sprintf("Entries of %s of %s go in all subtasks: each holds the whole map.", decoder.Text(k.name), describe(&r.src.Operators[k.op])))
 		}
 	}
 	if r.inFlight {
@@ -252,10 +270,6 @@ func losesAny(gone map[place]bool, op int) bool {
 		}
 	}
 	return false
-}
-
-func (w *work) losesKeyed(op int) bool {
-	return w.removal.rewrites(op) || losesAny(w.removal.keyed, op)
 }
 
 func (w *work) channelCount() int {

@@ -3,6 +3,7 @@ package prune
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -54,6 +55,7 @@ type operatorStream struct {
 	handles []streamUse
 	drop    []string
 	repair  bool // written anew though nothing of it goes (see brokenStream)
+	maps    bool // entries of its broadcast states go
 
 	stream *opstate.Stream
 	hit    []string // names of drop that its header has
@@ -82,6 +84,7 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 	}
 	var mu sync.Mutex
 	var broken []error
+	var bad refusals
 	done := make([]*rewriteJob, len(streams))
 	index := make([]int, len(streams))
 	for i := range index {
@@ -93,9 +96,12 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
-			if s.repair {
+			switch {
+			case s.repair:
 				broken = append(broken, fmt.Errorf("%s: %w", s.key, err))
-			} else {
+			case s.maps:
+				bad.add("broadcast-opaque", w.snap.Meta.Operators[s.op].ID.String()+"/operator", fmt.Sprintf("its stream cannot be written without entries of a broadcast state: %v", err), "")
+			default:
 				w.kept = append(w.kept, keptHeader{s.op, s.drop, s.key, err})
 			}
 		}
@@ -106,9 +112,10 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 		return err
 	}
 	if len(broken) > 0 {
-		var bad refusals
 		bad.add("broken-compression", "", fmt.Sprintf("%d streams of operator state were written by Flink 1.18 with snapshot compression and one offset for all elements, and cannot be repaired: %v. Remove the states of that operator", len(broken), broken[0]), "")
-		return bad.err()
+	}
+	if err := bad.err(); err != nil {
+		return err
 	}
 	slices.SortFunc(w.kept, func(a, b keptHeader) int { return bytes.Compare([]byte(a.where), []byte(b.where)) })
 	for i, job := range done {
@@ -163,7 +170,8 @@ func (w *work) operatorStreams() []*operatorStream {
 				continue
 			}
 			repair := len(drop) == 0 && w.brokenStream(from.op, sub, src.ManagedOperator)
-			if len(drop) == 0 && !repair {
+			maps := w.removal.losesMapEntries(place{from.op, sub})
+			if len(drop) == 0 && !repair && !maps {
 				continue
 			}
 			s := w.operatorStream(from.op, src.ManagedOperator)
@@ -173,11 +181,21 @@ func (w *work) operatorStreams() []*operatorStream {
 				byKey[s.key] = s
 				list = append(list, s)
 			}
-			s.drop, s.repair = drop, s.repair || repair
+			s.drop, s.repair, s.maps = drop, s.repair || repair, s.maps || maps
 			s.handles = append(s.handles, streamUse{src.ManagedOperator, out.ManagedOperator, sub, &out.ManagedOperator})
 		}
 	}
 	return list
+}
+
+// losesMapEntries tells whether entries of broadcast states go in a subtask.
+func (r *removal) losesMapEntries(at place) bool {
+	for k, rm := range r.states {
+		if k.op == at.op && len(rm.maps[at.sub]) > 0 && !rm.whole[at.sub] {
+			return true
+		}
+	}
+	return false
 }
 
 // brokenStream: a stream of Flink 1.18.0 or 1.18.1 with snapshot compression,
@@ -222,7 +240,9 @@ func (w *work) rewriteStream(ctx context.Context, s *operatorStream) (*rewriteJo
 	s.hit = slices.DeleteFunc(slices.Clone(s.drop), func(n string) bool { return header.State(n) == nil })
 	records := slices.DeleteFunc(slices.Clone(header.States), func(m serde.StateMeta) bool { return slices.Contains(s.drop, m.Name) })
 	switch {
-	case len(records) == len(header.States) && !s.repair:
+	case s.maps && len(s.handles) > 1:
+		return nil, errors.New("several handles name it")
+	case len(records) == len(header.States) && !s.repair && !s.maps:
 		return nil, nil
 	case len(records) == 0 && !named:
 		s.release()
@@ -274,7 +294,7 @@ func (s *operatorStream) release() {
 
 // edit is what goes of the stream, given what goes of the checkpoint.
 func (s *operatorStream) edit(r *removal) opstate.Edit {
-	e := opstate.Edit{Drop: s.drop, Elements: map[string][]metadata.Range{}}
+	e := opstate.Edit{Drop: s.drop, Elements: map[string][]metadata.Range{}, Entries: map[string][]metadata.Range{}}
 	if len(s.handles) > 1 {
 		return e
 	}
@@ -288,15 +308,25 @@ func (s *operatorStream) edit(r *removal) opstate.Edit {
 		if gone := rm.entries[s.handles[0].sub]; len(gone) > 0 {
 			e.Elements[k.name] = gone
 		}
+		if gone := rm.maps[s.handles[0].sub]; len(gone) > 0 {
+			e.Entries[k.name] = gone
+		}
 	}
 	return e
 }
 
-// newSize is the length of the new stream where every kept byte is copied as it
-// is, else -1.
+// newSize is the length of the new stream where that is known before it is
+// written, else -1.
 func (s *operatorStream) newSize(r *removal) (int64, error) {
 	e := s.edit(r)
 	h := s.stream.Header
+	if len(e.Entries) > 0 {
+		res, err := s.stream.Rewrite(io.Discard, e)
+		if err != nil {
+			return 0, err
+		}
+		return res.Size, nil
+	}
 	if h.Compressed || len(e.Elements) > 0 {
 		broken, err := s.stream.Broken()
 		if err == nil && broken {

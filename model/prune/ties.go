@@ -20,6 +20,12 @@ const readerState = "SourceReaderState"
 // tie adds what has to go along, and refuses what must not go, or not alone.
 func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	var bad refusals
+	if err := w.resolveWhere(ctx); err != nil {
+		return err
+	}
+	if err := w.resolveMaps(ctx, &bad, req.KeepHeaders); err != nil {
+		return err
+	}
 	w.tieInFlight(p)
 	if err := w.resolveNamed(ctx, &bad, req.KeepHeaders); err != nil {
 		return err
@@ -31,6 +37,9 @@ func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	w.tieFinished(&bad, p)
 	w.tieParts(&bad, p)
 	for op := range w.snap.Meta.Operators {
+		if err := w.tieKafka(ctx, &bad, p, op); err != nil {
+			return err
+		}
 		w.tieSource(&bad, p, op, req.AcceptLoss)
 	}
 	if err := w.checkElements(&bad); err != nil {
@@ -180,7 +189,7 @@ func (w *work) tieState(bad *refusals, p *Plan, k stateKey) {
 	rm := r.states[k]
 	switch {
 	case mode == metadata.ModeBroadcast && inPart:
-		bad.add("broadcast-entries", r.selector(k), "the entries of a broadcast state are one piece in each subtask: drop the whole state", "")
+		bad.add("broadcast-entries", r.selector(k), "a broadcast state has no duplicates: every subtask holds the whole map", "")
 	case mode == metadata.ModeBroadcast && gone > 0 && stay > 0:
 		bad.add("broadcast-in-part", r.selector(k), "a broadcast state dropped in some subtasks only comes back at the restore: every subtask gets the map of another. Drop it in all subtasks", "")
 	case rm != nil && len(rm.duplicates) > 0 && mode != metadata.ModeUnion:
@@ -190,11 +199,12 @@ func (w *work) tieState(bad *refusals, p *Plan, k stateKey) {
 	}
 }
 
-// tieSource: a source's coordinator and the splits of its readers.
+// tieSource: a source's coordinator and the splits of its readers, where tieKafka
+// does not take both along.
 func (w *work) tieSource(bad *refusals, p *Plan, op int, accept bool) {
 	r := w.removal
 	src := &r.src.Operators[op]
-	if r.operators[op] {
+	if r.operators[op] || r.kafka[op] != nil {
 		return
 	}
 	k := stateKey{op, false, readerState}

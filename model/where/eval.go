@@ -54,7 +54,24 @@ func boolean(b bool) serde.Value {
 
 func (c constant) eval(Fields) (serde.Value, error) { return c.v, nil }
 
-func (n fieldNode) eval(f Fields) (serde.Value, error) { return known(f.Field(string(n)), string(n)) }
+func (n fieldNode) eval(f Fields) (serde.Value, error) {
+	v := f.Field(string(n))
+	note(f, v.Form == serde.Missing)
+	return known(v, string(n))
+}
+
+// strict are fields of which is noted whether all that were asked for are there.
+type strict struct {
+	Fields
+	absent bool
+}
+
+// note notes a field or part that is not there.
+func note(f Fields, absent bool) {
+	if s, ok := f.(*strict); ok && absent {
+		s.absent = true
+	}
+}
 
 // known refuses what could not be decoded, and takes wrappers off.
 func known(v serde.Value, what string) (serde.Value, error) {
@@ -112,6 +129,9 @@ func (n notNode) eval(f Fields) (serde.Value, error) {
 
 // eval: what one side decides alone needs no answer of the other.
 func (n logical) eval(f Fields) (serde.Value, error) {
+	if _, ok := f.(*strict); ok {
+		n.b.eval(f) // what it asks for has to be there too
+	}
 	var undecided error
 	for _, x := range [2]node{n.a, n.b} {
 		v, err := x.eval(f)
@@ -176,8 +196,11 @@ func (n memberNode) eval(f Fields) (serde.Value, error) {
 			return null, undecided("a map of %d entries is not known as a whole", x.N)
 		}
 	case i.Form == serde.Text:
-		return known(x.Field(i.Text), i.Text)
+		v := x.Field(i.Text)
+		note(f, v.Form == serde.Missing)
+		return known(v, i.Text)
 	}
+	note(f, true)
 	return null, nil
 }
 

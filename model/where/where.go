@@ -90,6 +90,18 @@ func (x *Expr) Eval(f Fields) (bool, error) {
 	return truth(v)
 }
 
+// Apply is Eval for an entry of which is not known whether it has what the
+// condition asks for: where a field or part of a value is not there, applies is
+// false and holds too. Of an "or" both sides count.
+func (x *Expr) Apply(f Fields) (holds, applies bool, err error) {
+	s := &strict{Fields: f}
+	holds, err = x.Eval(s)
+	if s.absent {
+		return false, false, nil
+	}
+	return holds, true, err
+}
+
 // undecided is an error about an entry.
 func undecided(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUndecided, fmt.Sprintf(format, args...))

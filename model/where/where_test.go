@@ -2,6 +2,7 @@ package where
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -60,6 +61,32 @@ func TestEval(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %s, not %s (%v)", c.text, got, c.want, err)
+		}
+	}
+}
+
+// TestApply: where a field or part is not there, on either side of an "or" too, a
+// condition does not apply.
+func TestApply(t *testing.T) {
+	for text, want := range map[string]string{
+		`topic == "old-orders"`: "true", `topic != "old-orders"`: "false", `offset == 3`: "not", `offset != 3`: "not", `not (offset == 3)`: "not",
+		`topic == "old-orders" or offset == 3`: "not", `topic == "x" and offset == 3`: "not", `value.id == 7`: "true", `value.nothing == null`: "not",
+		`value.note == null`: "true", `value.note.deep == null`: "not", `value.id == 7 or not value.nothing`: "not", `namespace.a > 1`: "true", `namespace.b > 1`: "not",
+		`map_key == "x"`: "undecided", `map_key == "x" or offset == 1`: "not", `key.part == 1`: "not",
+	} {
+		x, err := Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds, applies, err := x.Apply(sample)
+		got := fmt.Sprint(holds)
+		if !applies {
+			got = "not"
+		} else if errors.Is(err, ErrUndecided) {
+			got = "undecided"
+		}
+		if got != want || !applies && (holds || err != nil) {
+			t.Errorf("%s: %s, not %s (%v)", text, got, want, err)
 		}
 	}
 }
