@@ -185,6 +185,14 @@ func plainRows() []row {
 	return rows
 }
 
+// forstRows are those of Flink 2's own fork of RocksDB; it takes no canonical savepoints.
+var forstRows = join([]row{
+	dropUnion,
+	{snapshot: "checkpoint", name: "operator enrich", drop: drop("enrich"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "keyed-null enrich", drop: drop("enrich/keyed"), gone: enrichFacts},
+	{snapshot: "checkpoint", name: "copy, moved", copies: "full", moved: true},
+}, claims(row{snapshot: "checkpoint", name: "copy"}, true))
+
 var groups = []group{
 	{name: "heap", scenario: "basic", making: "upTo=300", options: "keys=12", uids: basicUids, part: true, rows: heapRows},
 	{name: "rocks", scenario: "basic", making: "upTo=500 throttle=4000 retained=4 checkpoints=5", options: "keys=12 backend=rocksdb incremental=true", uids: basicUids, part: true, rows: rocksRows},
@@ -219,6 +227,7 @@ var groups = []group{
 		{snapshot: "checkpoint", name: "keyed-null enrich, its timers with it", drop: drop("enrich/keyed"), gone: enrichFacts},
 		{snapshot: "checkpoint", name: "copy", copies: "full", claim: "CLAIM", first: "1.15"},
 	}},
+	{name: "forst", scenario: "basic", making: "upTo=300 checkpoints=4 savepoints=false", options: "keys=12 backend=forst incremental=true", first: "2.3", uids: basicUids, rows: forstRows},
 	{name: "rocks-maxpar300", scenario: "basic", making: "upTo=300 checkpoints=2", options: "keys=12 backend=rocksdb incremental=true maxParallelism=300", uids: basicUids, rows: []row{
 		{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")},
 		{snapshot: "canonical", name: "keyed-drop merged-list", drop: drop("named/keyed/merged-list"), gone: keyedFacts("named", "merged-list")},
