@@ -152,7 +152,7 @@ func runs(kids []*codec) []run {
 // widths of the kinds whose values have all the same.
 var widths = map[Kind]int{Boolean: 1, Byte: 1, Short: 2, Int: 4, Long: 8, Float: 4, Double: 8, Char: 2, Date: 8, SQLDate: 8,
 	SQLTime: 8, SQLTimestamp: 12, Instant: 12, LocalDate: 6, LocalTime: 7, LocalDateTime: 13, VoidByte: 1, NullValue: 0,
-	TimeWindow: 16, CountWindow: 8, EventID: 12, KafkaIDHint: 12, UUID: 16, Enum: 4}
+	SortedLong: 8, TimeWindow: 16, CountWindow: 8, EventID: 12, KafkaIDHint: 12, UUID: 16, Enum: 4}
 
 func (c *codec) fixedWidth() int {
 	if w, ok := widths[c.kind]; ok {
@@ -247,6 +247,9 @@ func (c *codec) prepare() {
 			prefix, first = "_", 1
 		}
 		c.shape = &Shape{Type: decoder.Text(c.t.Type), Positional: true, Names: numbered(prefix, first, len(c.kids))}
+		if r, ok := records[c.t.Class]; ok && len(r.names) == len(c.kids) {
+			c.shape = &Shape{Type: r.class, Names: r.names}
+		}
 	case Row:
 		c.shape = &Shape{Type: "org.apache.flink.types.Row", Positional: true, Names: numbered("f", 0, len(c.kids))}
 	case Nullable:

@@ -14,7 +14,7 @@ func currentLayouts() map[string]layout {
 		pkgJava + "LenientPojoSerializerSnapshot":                           {kind: Pojo, read: versions(pojoPayload, 2)},
 		pkgJava + "kryo.KryoSerializerSnapshot":                             {kind: Kryo, read: versions(kryoPayload, 2)},
 		enum:                                                                {kind: Enum, serializer: pkgBase + "EnumSerializer", read: versions(enumPayload, 3)},
-		pkgScala + "ScalaEnumSerializerSnapshot":                            {kind: Enum, read: versions(scalaEnumPayload, 2)},
+		pkgScala + "ScalaEnumSerializerSnapshot":                            {kind: Enum, read: versions(scalaEnumPayload, 2, 3)},
 		pkgJava + "ValueSerializer$ValueSerializerSnapshot":                 {kind: UserValue, read: versions(typePayload, 2)},
 		pkgJava + "CopyableValueSerializer$CopyableValueSerializerSnapshot": {kind: UserValue, read: versions(typePayload, 2)},
 		avro + "AvroSerializerSnapshot":                                     {kind: Avro, read: versions(avroPayload, 1, 2, 3)},
@@ -38,6 +38,12 @@ func currentLayouts() map[string]layout {
 			s.Objects = append(s.Objects, r.java())
 			s.Nested = r.delegate()
 		}, 3)},
+		pkgMultiSet + "RowDataKeySerializerSnapshot": {kind: External, nested: 1, read: versions(func(r *Reader, s *Snapshot) {
+			for _, what := range []string{"equaliser", "hash function"} { // as Java objects
+				r.take(r.Count("length of the "+what, 1), what)
+			}
+			s.Nested = append(s.Nested, r.Snap())
+		}, 0)},
 		"org.apache.flink.connector.pulsar.common.schema.PulsarSchemaTypeSerializerSnapshot": {kind: PulsarSchema, read: versions(func(r *Reader, s *Snapshot) {
 			r.take(r.Count("schema length", 1), "schema")
 		}, 1)},

@@ -25,6 +25,8 @@ func (d *values) basic(c *codec) (Value, bool) {
 		return integer(d.big(4, "int")), true
 	case CountWindow:
 		return integer(d.big(8, "long")), true
+	case SortedLong:
+		return integer(d.big(8, "long") ^ math.MinInt64), true
 	case Float:
 		return Value{Form: Real32, N: int64(uint32(d.big(4, "float")))}, true
 	case Double:

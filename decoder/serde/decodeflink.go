@@ -58,9 +58,7 @@ func (d *values) other(c *codec) Value {
 	case KafkaIDHint:
 		return d.record("NextTransactionalIdHint", long("nextFreeTransactionalId"), int32Part("lastParallelism"))
 	case Variant:
-		value, meta := d.count("value length", 1), d.count("metadata length", 1)
-		return d.record("Variant", part{"value", func(d *values) Value { return d.bytes(d.take(value, "value")) }},
-			part{"metadata", func(d *values) Value { return d.bytes(d.take(meta, "metadata")) }})
+		return d.variantValue()
 	case RawValue:
 		return d.rawValue(c)
 	case WindowKey:

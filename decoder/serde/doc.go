@@ -76,7 +76,8 @@
 //	Timer            i64 timestamp with its sign bit turned, key, namespace
 //	StreamElement    u8 tag, see streamElement
 //	TwoPhaseCommit   see twoPhase; CEP states: see other
-//	Kryo             see kryo.go; Avro: avro.go; SQL rows, arrays, maps: rowdata.go
+//	Kryo             see kryo.go; Avro: avro.go; SQL rows, arrays, maps: rowdata.go;
+//	                 Variant: variant.go
 //	Java object      jobj
 //
 // Masks have the most significant bit of a byte first. No value has a length of its

@@ -26,6 +26,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add(s[4:], v)
 		}
 	}
+	add(snap(base+"VariantSerializer$VariantSerializerSnapshot", 3), hexBytes(variantOfFlink)...)
 	f.Fuzz(func(t *testing.T, s, value []byte) {
 		r := serde.NewReader("fuzz", s, 0)
 		if typ := r.Snap(); r.Err() == nil {

@@ -39,6 +39,7 @@ const (
 	ShortArray
 	StringArray
 	JavaObject
+	SortedLong       // i64 with its sign bit turned
 	TimeWindow       // i64 start, i64 end
 	CountWindow      // i64
 	StringData       // i32 length, UTF-8
@@ -99,7 +100,7 @@ var kindNames = [kindCount]string{
 	"String", "StringValue", "BigInteger", "BigDecimal", "Date", "java.sql.Date", "java.sql.Time",
 	"java.sql.Timestamp", "Instant", "LocalDate", "LocalTime", "LocalDateTime", "Void", "NullValue",
 	"boolean[]", "byte[]", "char[]", "double[]", "float[]", "int[]", "long[]", "short[]", "String[]",
-	"Java object", "TimeWindow", "CountWindow", "StringData", "DeweyNumber", "EventId",
+	"Java object", "sorted Long", "TimeWindow", "CountWindow", "StringData", "DeweyNumber", "EventId",
 	"Kafka transaction", "Kafka transactional ids", "Kafka transactional id hint", "Variant", "Bitmap", "UUID",
 	"List", "Set", "Map", "SortedMap", "Map", "array", "Either", "Option", "Try", "Traversable", "Tuple", "Row",
 	"Nullable", "TTL", "TTL aware", "Timer", "StreamElement", "Union", "BufferEntry", "TwoPhaseCommit",

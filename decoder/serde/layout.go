@@ -12,16 +12,19 @@ type layout struct {
 }
 
 const (
-	pkgCommon  = "org.apache.flink.api.common.typeutils."
-	pkgBase    = pkgCommon + "base."
-	pkgJava    = "org.apache.flink.api.java.typeutils.runtime."
-	pkgScala   = "org.apache.flink.api.scala.typeutils."
-	pkgRuntime = "org.apache.flink.runtime.state."
-	pkgStream  = "org.apache.flink.streaming."
-	pkgTable   = "org.apache.flink.table.runtime.typeutils."
-	pkgView    = "org.apache.flink.table.dataview."
-	pkgCEP     = "org.apache.flink.cep.nfa."
-	pkgKafka   = pkgStream + "connectors.kafka."
+	pkgCommon = "org.apache.flink.api.common.typeutils."
+	pkgBase   = pkgCommon + "base."
+	pkgJava   = "org.apache.flink.api.java.typeutils.runtime."
+	pkgScala  = "org.apache.flink.api.scala.typeutils."
+	// Where those of pkgScala are from Flink 2.0 on.
+	pkgTableScala = "org.apache.flink.table.api.typeutils."
+	pkgRuntime    = "org.apache.flink.runtime.state."
+	pkgStream     = "org.apache.flink.streaming."
+	pkgTable      = "org.apache.flink.table.runtime.typeutils."
+	pkgMultiSet   = "org.apache.flink.table.runtime.sequencedmultisetstate.linked."
+	pkgView       = "org.apache.flink.table.dataview."
+	pkgCEP        = "org.apache.flink.cep.nfa."
+	pkgKafka      = pkgStream + "connectors.kafka."
 )
 
 // simpleSerializers have a simple snapshot called SERIALIZER$NAMESnapshot.
@@ -48,6 +51,9 @@ var simpleSerializers = map[string]Kind{
 	pkgRuntime + "JavaSerializer":           JavaObject,
 	pkgTable + "StringDataSerializer":       StringData,
 	pkgView + "NullSerializer":              VoidByte,
+	pkgTableScala + "UnitSerializer":        VoidByte,
+
+	"org.apache.flink.table.runtime.operators.sink.SortedLongSerializer": SortedLong,
 
 	pkgCEP + "DeweyNumber$DeweyNumberSerializer":                         DeweyNumber,
 	pkgCEP + "sharedbuffer.EventId$EventIdSerializer":                    EventID,
@@ -71,8 +77,9 @@ var simpleSnapshots = map[string]struct {
 	pkgStream + "api.windowing.windows.TimeWindow$Serializer$TimeWindowSerializerSnapshot":     {pkgStream + "api.windowing.windows.TimeWindow$Serializer", TimeWindow},
 	pkgStream + "api.windowing.windows.GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": {pkgStream + "api.windowing.windows.GlobalWindow$Serializer", VoidByte},
 
-	"org.apache.flink.table.runtime.operators.window.TimeWindow$Serializer$TimeWindowSerializerSnapshot":   {"org.apache.flink.table.runtime.operators.window.TimeWindow$Serializer", TimeWindow},
-	"org.apache.flink.table.runtime.operators.window.CountWindow$Serializer$CountWindowSerializerSnapshot": {"org.apache.flink.table.runtime.operators.window.CountWindow$Serializer", CountWindow},
+	sqlWindows + "TimeWindow$Serializer$TimeWindowSerializerSnapshot":     {sqlWindows + "TimeWindow$Serializer", TimeWindow},
+	sqlWindows + "GlobalWindow$Serializer$GlobalWindowSerializerSnapshot": {sqlWindows + "GlobalWindow$Serializer", VoidByte},
+	sqlWindows + "CountWindow$Serializer$CountWindowSerializerSnapshot":   {sqlWindows + "CountWindow$Serializer", CountWindow},
 }
 
 // composites have outer payloads as outerPayloads tells, none otherwise.
@@ -80,54 +87,70 @@ var composites = map[string]struct {
 	kind   Kind
 	nested int
 }{
-	pkgBase + "ListSerializerSnapshot":                                                                     {List, 1},
-	pkgRuntime + "ArrayListSerializerSnapshot":                                                             {List, 1},
-	pkgBase + "SetSerializerSnapshot":                                                                      {Set, 1},
-	pkgBase + "MapSerializerSnapshot":                                                                      {Map, 2},
-	pkgBase + "GenericArraySerializerSnapshot":                                                             {GenericArray, 1},
-	pkgJava + "JavaEitherSerializerSnapshot":                                                               {Either, 2},
-	pkgScala + "ScalaEitherSerializerSnapshot":                                                             {Either, 2},
-	pkgScala + "ScalaTrySerializerSnapshot":                                                                {Try, 2},
-	pkgScala + "ScalaOptionSerializerSnapshot":                                                             {Option, 1},
-	pkgScala + "TraversableSerializerSnapshot":                                                             {Traversable, 1},
-	pkgJava + "TupleSerializerSnapshot":                                                                    {Tuple, 0},
-	pkgScala + "ScalaCaseClassSerializerSnapshot":                                                          {Tuple, 0},
-	pkgScala + "Tuple2CaseClassSerializerSnapshot":                                                         {Tuple, 0},
-	pkgJava + "RowSerializer$RowSerializerSnapshot":                                                        {Row, 0},
-	pkgJava + "NullableSerializer$NullableSerializerSnapshot":                                              {Nullable, 1},
-	pkgRuntime + "ttl.TtlStateFactory$TtlSerializerSnapshot":                                               {TTL, 2},
-	pkgRuntime + "v2.ttl.TtlStateFactory$TtlSerializerSnapshot":                                            {TTL, 2},
-	pkgStream + "api.operators.TimerSerializerSnapshot":                                                    {Timer, 2},
-	pkgStream + "runtime.streamrecord.StreamElementSerializer$StreamElementSerializerSnapshot":             {StreamElement, 1},
-	pkgStream + "api.datastream.CoGroupedStreams$UnionSerializerSnapshot":                                  {Union, 2},
-	pkgStream + "api.operators.co.IntervalJoinOperator$BufferEntrySerializerSnapshot":                      {BufferEntry, 1},
-	pkgStream + "api.functions.sink.TwoPhaseCommitSinkFunction$StateSerializerSnapshot":                    {TwoPhase, 2},
-	pkgTable + "LinkedListSerializer$LinkedListSerializerSnapshot":                                         {List, 1},
-	pkgTable + "RawValueDataSerializer$RawValueDataSerializerSnapshot":                                     {RawValue, 1},
-	pkgTable + "WindowKeySerializer$WindowKeySerializerSnapshot":                                           {WindowKey, 1},
-	pkgTable + "ExternalSerializer$ExternalSerializerSnapshot":                                             {External, 1},
-	pkgCEP + "NFAStateSerializerSnapshot":                                                                  {NFAState, 3},
-	pkgCEP + "sharedbuffer.NodeId$NodeIdSerializer$NodeIdSerializerSnapshot":                               {NodeID, 1},
-	pkgCEP + "sharedbuffer.LockableTypeSerializerSnapshot":                                                 {Lockable, 1},
-	pkgCEP + "sharedbuffer.SharedBufferEdge$SharedBufferEdgeSerializer$SharedBufferEdgeSerializerSnapshot": {SharedBufferEdge, 2},
-	pkgCEP + "sharedbuffer.SharedBufferNodeSerializerSnapshotV2":                                           {SharedBufferNode, 1},
-	pkgView + "ListViewSerializerSnapshot":                                                                 {List, 1},
-	pkgView + "MapViewSerializerSnapshot":                                                                  {Map, 1},
-	pkgView + "NullAwareMapSerializerSnapshot":                                                             {NullAwareMap, 2},
+	pkgBase + "ListSerializerSnapshot":                                                                      {List, 1},
+	pkgRuntime + "ArrayListSerializerSnapshot":                                                              {List, 1},
+	pkgBase + "SetSerializerSnapshot":                                                                       {Set, 1},
+	pkgBase + "MapSerializerSnapshot":                                                                       {Map, 2},
+	pkgBase + "GenericArraySerializerSnapshot":                                                              {GenericArray, 1},
+	pkgJava + "JavaEitherSerializerSnapshot":                                                                {Either, 2},
+	pkgScala + "ScalaEitherSerializerSnapshot":                                                              {Either, 2},
+	pkgScala + "ScalaTrySerializerSnapshot":                                                                 {Try, 2},
+	pkgScala + "ScalaOptionSerializerSnapshot":                                                              {Option, 1},
+	pkgScala + "TraversableSerializerSnapshot":                                                              {Traversable, 1},
+	pkgJava + "TupleSerializerSnapshot":                                                                     {Tuple, 0},
+	pkgScala + "ScalaCaseClassSerializerSnapshot":                                                           {Tuple, 0},
+	pkgScala + "Tuple2CaseClassSerializerSnapshot":                                                          {Tuple, 0},
+	pkgJava + "RowSerializer$RowSerializerSnapshot":                                                         {Row, 0},
+	pkgJava + "NullableSerializer$NullableSerializerSnapshot":                                               {Nullable, 1},
+	pkgRuntime + "ttl.TtlStateFactory$TtlSerializerSnapshot":                                                {TTL, 2},
+	pkgRuntime + "v2.ttl.TtlStateFactory$TtlSerializerSnapshot":                                             {TTL, 2},
+	pkgStream + "api.operators.TimerSerializerSnapshot":                                                     {Timer, 2},
+	pkgStream + "runtime.streamrecord.StreamElementSerializer$StreamElementSerializerSnapshot":              {StreamElement, 1},
+	pkgStream + "api.datastream.CoGroupedStreams$UnionSerializerSnapshot":                                   {Union, 2},
+	pkgStream + "api.operators.co.IntervalJoinOperator$BufferEntrySerializerSnapshot":                       {BufferEntry, 1},
+	pkgStream + "api.functions.sink.TwoPhaseCommitSinkFunction$StateSerializerSnapshot":                     {TwoPhase, 2},
+	pkgStream + "api.functions.sink.legacy.TwoPhaseCommitSinkFunction$StateSerializerSnapshot":              {TwoPhase, 2},
+	pkgTable + "LinkedListSerializer$LinkedListSerializerSnapshot":                                          {List, 1},
+	pkgCommon + "SingleThreadAccessCheckingTypeSerializer$SingleThreadAccessCheckingTypeSerializerSnapshot": {External, 1},
+	pkgMultiSet + "MetaSqnInfoSerializer$MetaSqnInfoSerializerSnapshot":                                     {Tuple, 2},
+	pkgMultiSet + "RowSqnInfoSerializer$RowSqnInfoSerializerSnapshot":                                       {Tuple, 2},
+	pkgMultiSet + "NodeSerializer$NodeSerializerSnapshot":                                                   {Tuple, 6},
+	pkgTable + "RawValueDataSerializer$RawValueDataSerializerSnapshot":                                      {RawValue, 1},
+	pkgTable + "WindowKeySerializer$WindowKeySerializerSnapshot":                                            {WindowKey, 1},
+	pkgTable + "ExternalSerializer$ExternalSerializerSnapshot":                                              {External, 1},
+	pkgCEP + "NFAStateSerializerSnapshot":                                                                   {NFAState, 3},
+	pkgCEP + "sharedbuffer.NodeId$NodeIdSerializer$NodeIdSerializerSnapshot":                                {NodeID, 1},
+	pkgCEP + "sharedbuffer.LockableTypeSerializerSnapshot":                                                  {Lockable, 1},
+	pkgCEP + "sharedbuffer.SharedBufferEdge$SharedBufferEdgeSerializer$SharedBufferEdgeSerializerSnapshot":  {SharedBufferEdge, 2},
+	pkgCEP + "sharedbuffer.SharedBufferNodeSerializerSnapshotV2":                                            {SharedBufferNode, 1},
+	pkgView + "ListViewSerializerSnapshot":                                                                  {List, 1},
+	pkgView + "MapViewSerializerSnapshot":                                                                   {Map, 1},
+	pkgView + "NullAwareMapSerializerSnapshot":                                                              {NullAwareMap, 2},
+}
+
+// records are composites of Flink's own whose fields have names, by class.
+var records = map[string]struct {
+	class string
+	names []string
+}{
+	pkgMultiSet + "MetaSqnInfoSerializer$MetaSqnInfoSerializerSnapshot": {"MetaSqnInfo", []string{"highSqn", "size"}},
+	pkgMultiSet + "RowSqnInfoSerializer$RowSqnInfoSerializerSnapshot":   {"RowSqnInfo", []string{"firstSqn", "lastSqn"}},
+	pkgMultiSet + "NodeSerializer$NodeSerializerSnapshot":               {"Node", []string{"row", "sqn", "prevSqn", "nextSqn", "nextSqnForRecord", "timestamp"}},
 }
 
 // outerPayloads read what a composite holds of its own, by its outer version.
 var outerPayloads = map[string]func(*Reader, *Snapshot) bool{
-	pkgBase + "ListSerializerSnapshot":                                                  flagFrom(2, 0),
-	pkgBase + "GenericArraySerializerSnapshot":                                          outerType,
-	pkgScala + "TraversableSerializerSnapshot":                                          outerType,
-	pkgJava + "TupleSerializerSnapshot":                                                 outerType,
-	pkgScala + "ScalaCaseClassSerializerSnapshot":                                       outerType,
-	pkgScala + "Tuple2CaseClassSerializerSnapshot":                                      outerType,
-	pkgJava + "RowSerializer$RowSerializerSnapshot":                                     flagFrom(4, 3),
-	pkgCEP + "NFAStateSerializerSnapshot":                                               flagFrom(2, 0),
-	pkgTable + "LinkedListSerializer$LinkedListSerializerSnapshot":                      flagFrom(3, 2),
-	pkgStream + "api.functions.sink.TwoPhaseCommitSinkFunction$StateSerializerSnapshot": flagFrom(4, 3),
+	pkgBase + "ListSerializerSnapshot":                                                         flagFrom(2, 0),
+	pkgBase + "GenericArraySerializerSnapshot":                                                 outerType,
+	pkgScala + "TraversableSerializerSnapshot":                                                 outerType,
+	pkgJava + "TupleSerializerSnapshot":                                                        outerType,
+	pkgScala + "ScalaCaseClassSerializerSnapshot":                                              outerType,
+	pkgScala + "Tuple2CaseClassSerializerSnapshot":                                             outerType,
+	pkgJava + "RowSerializer$RowSerializerSnapshot":                                            flagFrom(4, 3),
+	pkgCEP + "NFAStateSerializerSnapshot":                                                      flagFrom(2, 0),
+	pkgTable + "LinkedListSerializer$LinkedListSerializerSnapshot":                             flagFrom(3, 2),
+	pkgStream + "api.functions.sink.TwoPhaseCommitSinkFunction$StateSerializerSnapshot":        flagFrom(4, 3),
+	pkgStream + "api.functions.sink.legacy.TwoPhaseCommitSinkFunction$StateSerializerSnapshot": flagFrom(4, 3),
 	pkgJava + "NullableSerializer$NullableSerializerSnapshot": func(r *Reader, s *Snapshot) bool {
 		s.Size = r.I32("padding length")
 		return true
@@ -175,6 +198,11 @@ func buildLayouts() map[string]layout {
 	for class, c := range composites {
 		m[class] = layout{kind: c.kind, nested: c.nested, read: compositePayload}
 	}
+	for class, l := range m {
+		if name, ok := strings.CutPrefix(class, pkgScala); ok {
+			m[pkgTableScala+name] = l
+		}
+	}
 	return m
 }
 
@@ -221,7 +249,7 @@ func compositePayload(r *Reader, s *Snapshot) bool {
 	if !r.ok() {
 		return true
 	}
-	if outer := outerPayloads[s.Class]; outer != nil {
+	if outer := outerPayloads[strings.Replace(s.Class, pkgTableScala, pkgScala, 1)]; outer != nil {
 		if !outer(r, s) {
 			return false
 		}

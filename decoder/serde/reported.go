@@ -5,6 +5,9 @@ import "strings"
 // LengthUnknown is what ReportedLength gives where it cannot be told.
 const LengthUnknown = -2
 
+// sqlWindows are the windows of SQL; those of DataStream report a length of 0.
+const sqlWindows = "org.apache.flink.table.runtime.operators.window."
+
 // ReportedLength is what TypeSerializer.getLength of the serializer of t gives:
 // -1 where the length differs, else a number that is not always the real width
 // (Width). It decides how composite keys are laid out. It is LengthUnknown for
@@ -15,14 +18,17 @@ func ReportedLength(t *Snapshot) int {
 	}
 	switch t.Kind {
 	case Boolean, Byte, Short, Int, Long, Float, Double, Char, Date, SQLDate, SQLTime, SQLTimestamp, Instant, LocalDate, LocalTime, LocalDateTime,
-		EventID, Enum, NullValue, TimestampData, UUID:
+		EventID, Enum, NullValue, TimestampData, UUID, SortedLong:
 		return codecOf(t).width
 	case VoidByte:
-		if strings.Contains(t.Class+t.SerializerClass, ".VoidNamespaceSerializer") || strings.Contains(t.Class+t.SerializerClass, ".GlobalWindow") {
+		if strings.Contains(t.Class+t.SerializerClass, ".VoidNamespaceSerializer") || strings.Contains(t.Class+t.SerializerClass, pkgStream+"api.windowing.windows.GlobalWindow") {
 			return 0
 		}
 		return 1
 	case TimeWindow, CountWindow:
+		if strings.Contains(t.Class+t.SerializerClass, sqlWindows) {
+			return codecOf(t).width
+		}
 		return 0
 	case Tuple:
 		return sumReported(t.Nested)

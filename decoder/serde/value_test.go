@@ -2,6 +2,7 @@ package serde_test
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"math"
 	"strings"
@@ -43,6 +44,27 @@ func kryo5() *serde.Snapshot {
 	t := read(kryoSnap("java.util.List"))
 	serde.AssumeKryo5(t)
 	return t
+}
+
+const multiSet = "org.apache.flink.table.runtime.sequencedmultisetstate.linked."
+
+func nullable() *enc {
+	return composite(javaRT+"NullableSerializer$NullableSerializerSnapshot", 1, w().i32(0), longSnap())
+}
+
+// variantOfFlink was written by the VariantSerializer of Flink 2.3.0, from an
+// object that has a field of every type.
+const variantOfFlink = "000000d400000036020d06040c0a050900070b01080302866fb09e8199008fa70598695eb71407000000405400000061206e616d652074686174206973206c6f6e676572" +
+	"207468616e2073697874792d74687265652062797465732c20736f20746861742069742069732061206c6f6e6720737472696e67206f6620697473206f776e03030002040505780cff0020" +
+	"021efbffff2803cb444271764eb6429d020000000000002c464d00003045420f000000000034455b170b8e12060004380000c03f1c00000000000000c01800000000000100003c02000000" +
+	"cafe010d0002060a0f1215171c1e1f20212669646e616d6574616773707269636562696764617961746c6f63616c6f6b66646e6279746573"
+
+func hexBytes(s string) []byte {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 func table(class string) string { return "org.apache.flink.table.runtime.typeutils." + class }
@@ -90,6 +112,21 @@ func TestValues(t *testing.T) {
 		{"Scala enumeration", snap("org.apache.flink.api.scala.typeutils.ScalaEnumSerializerSnapshot", 2).utf("E").i32(1).utf("A").i32(7), w().i32(7).b, "A", `"A"`},
 		{"unknown constant", snap(base+"EnumSerializer$EnumSerializerSnapshot", 3).utf("E").i32(1).utf("A"), w().i32(1).b,
 			"0x00000001 (constant 1 is not in the snapshot)", `{"hex":"00000001","why":"constant 1 is not in the snapshot"}`},
+		{"Scala enumeration of Flink 2", snap("org.apache.flink.table.api.typeutils.ScalaEnumSerializerSnapshot", 3).utf("E").i32(1).utf("A").i32(7), w().i32(7).b, "A", `"A"`},
+		{"Scala case class of Flink 2", composite("org.apache.flink.table.api.typeutils.ScalaCaseClassSerializerSnapshot", 2, w().utf("P"), long(), str()), w().i64(1).raw(2, 'x').b, `(1, "x")`, `{"f0":1,"f1":"x"}`},
+		{"sorted long", snap("org.apache.flink.table.runtime.operators.sink.SortedLongSerializer$SortedLongSerializerSnapshot", 3), one(math.MinInt64 + 9), "9", "9"},
+		{"global window of SQL", snap("org.apache.flink.table.runtime.operators.window.GlobalWindow$Serializer$GlobalWindowSerializerSnapshot", 3), []byte{0}, "null", "null"},
+		{"node of a sequenced multiset", composite(multiSet+"NodeSerializer$NodeSerializerSnapshot", 0, w(), rowType(), long(), nullable(), nullable(), nullable(), long()),
+			append(rowValue(), w().i64(1).raw(1, 0).i64(3).raw(1).i64(5).b...), `{row=+U(5, "a string", null, 12345678901234567890.5, "inline"), sqn=1, prevSqn=null, nextSqn=3, nextSqnForRecord=null, timestamp=5}`,
+			`{"row":{"@kind":"+U","f0":5,"f1":"a string","f2":null,"f3":12345678901234567890.5,"f4":"inline"},"sqn":1,"prevSqn":null,"nextSqn":3,"nextSqnForRecord":null,"timestamp":5}`},
+		{"key of a sequenced multiset", snap(multiSet+"RowDataKeySerializerSnapshot", 0).i32(2).raw(9, 9).i32(1).raw(9).sub(long()), one(7), "7", "7"},
+		{"behind a check of threads", composite("org.apache.flink.api.common.typeutils.SingleThreadAccessCheckingTypeSerializer$SingleThreadAccessCheckingTypeSerializerSnapshot", 1, w(), long()), one(7), "7", "7"},
+		{"Variant", dates("Variant"), hexBytes(variantOfFlink),
+			`{at=1970-01-01T00:00:01.000005Z, big=12345678901234567890.123, bytes=0xcafe, d=-2.0, day=2024-02-29, f=1.5, id=7, local=2024-02-29T23:59:01.000005, n=1099511627776, name="a name that is longer than sixty-three bytes, so that it is a long string of its own", ok=true, price=-12.50, tags=["x", -1, null]}`,
+			`{"at":"1970-01-01T00:00:01.000005Z","big":12345678901234567890.123,"bytes":{"hex":"cafe"},"d":-2.0,"day":"2024-02-29","f":1.5,"id":7,"local":"2024-02-29T23:59:01.000005","n":1099511627776,"name":"a name that is longer than sixty-three bytes, so that it is a long string of its own","ok":true,"price":-12.50,"tags":["x",-1,null]}`},
+		{"short in a Variant", dates("Variant"), hexBytes("000000030000000310d4fe010000"), "-300", "-300"},
+		{"null in a Variant", dates("Variant"), hexBytes("000000010000000300010000"), "null", "null"},
+		{"damaged Variant", dates("Variant"), hexBytes("000000010000000302010000"), "0x02010000 (a damaged Variant: more fields than there can be)", `{"hex":"02010000","why":"a damaged Variant: more fields than there can be"}`},
 		{"Avro", avroSnap(avroSchema), avroValue(),
 			`{id=7, page="/p", kind=B, hash=0xcafe, tags=["x", "y"], attrs={"k"=9}, next=null, at=1970-01-01T00:00:01.500Z, day=1970-01-02, price=-2.00, ok=true, f=1.5, d=-2.0}`,
 			`{"id":7,"page":"/p","kind":"B","hash":{"hex":"cafe"},"tags":["x","y"],"attrs":{"k":9},"next":null,"at":"1970-01-01T00:00:01.500Z","day":"1970-01-02","price":-2.00,"ok":true,"f":1.5,"d":-2.0}`},
