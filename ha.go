@@ -78,11 +78,16 @@ func (p *program) ha(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	opt, err := p.flags.options()
+	list, err := p.haListing(ctx, st, arg)
 	if err != nil {
 		return err
 	}
-	list, err := p.haListing(ctx, st, arg)
+	return p.listHA(ctx, st, list)
+}
+
+// listHA checks what was listed and prints it.
+func (p *program) listHA(ctx context.Context, st model.Store, list *failover.Listing) error {
+	opt, err := p.flags.options()
 	if err != nil {
 		return err
 	}
@@ -103,7 +108,7 @@ func (p *program) ha(ctx context.Context, arg string) error {
 }
 
 func (p *program) haListing(ctx context.Context, st model.Store, arg string) (*failover.Listing, error) {
-	if arg == "-" {
+	if arg == stdinArgument {
 		return failover.ReadText("stdin", p.in)
 	}
 	uri, err := store.FromArgument(arg)

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"chkscope/decoder/ha"
 )
 
 // haDirectory is an HA directory with one object, its `_metadata`, and flags
@@ -77,7 +82,7 @@ func TestPruneObject(t *testing.T) {
 	if !strings.Contains(r.out, "The object too:") || !strings.Contains(r.out, "Put the new object under the old name") {
 		t.Error(r.out)
 	}
-	made := filepath.Join(to, filepath.Base(object))
+	made := filepath.Join(to+".ha", filepath.Base(object))
 	if r := run(append([]string{"report", "--json", made}, flags...)...); strings.Contains(r.out, "/operator/union\"") || !strings.Contains(r.out, "/operator/split\"") {
 		t.Error(r.out)
 	}
@@ -95,5 +100,77 @@ func TestPruneObject(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || !doc.Proof.OK || doc.Proof.Object.Removed == 0 || doc.Object.Name != filepath.Base(object) {
 		t.Errorf("%v\n%s", err, r.out)
+	}
+}
+
+// pointers are a ZooKeeper node and a ConfigMap that lead to the object of
+// haDirectory.
+func pointers(t *testing.T, home string) (node, configMap string) {
+	t.Helper()
+	write := func(like, name string, form func([]byte) string) string {
+		data, err := os.ReadFile(filepath.Join("decoder", "ha", "testdata", like))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ha.ParsePointer(data)
+		if err == nil {
+			data, err = p.Encode("file:/checkpoints/ha/completedCheckpoint0123456789ab", 14049)
+		}
+		name = filepath.Join(home, name)
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(form(data)), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	node = write("zookeeper.pointer", "zk/jobs/0123456789abcdef0123456789abcdef/checkpoints/0000000000000000007", func(b []byte) string { return string(b) })
+	configMap = write("kubernetes.pointer", "map.json", func(b []byte) string {
+		return `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "job-config-map", "namespace": "flink"}, "data": {"counter": "8", "checkpointID-0000000000000000007": "` + base64.StdEncoding.EncodeToString(b) + `"}}`
+	})
+	return node, configMap
+}
+
+// TestPointers: what points to a checkpoint opens it, as its parent directory
+// does; chkscope alone lists what is pointed to.
+func TestPointers(t *testing.T) {
+	home, flags := haDirectory(t)
+	object := filepath.Join(home, "ha", "completedCheckpoint0123456789ab")
+	want := run(append([]string{"report", "--json", object}, flags...)...).out
+	node, configMap := pointers(t, home)
+	for _, uri := range []string{node, configMap, filepath.Join(home, "zk")} {
+		r := run(append([]string{"report", "--json", uri}, flags...)...)
+		if r.out != strings.ReplaceAll(want, object, "/checkpoints/ha/completedCheckpoint0123456789ab") || !strings.Contains(r.errOut, "points to 1 checkpoints; opened the newest, file:/checkpoints/ha/completedCheckpoint0123456789ab") {
+			t.Errorf("%s: %s\n%s", uri, r.out, r.errOut)
+		}
+		if r := run(append([]string{uri}, flags...)...).wantCode(t, exitOK); !strings.Contains(r.out, "CHECKPOINT  ENTRY") || !strings.Contains(r.out, "file:/checkpoints/ha/completedCheckpoint0123456789ab") {
+			t.Errorf("%s: %s", uri, r.out)
+		}
+	}
+	if r := run("report", filepath.Join(home, "nothing")).wantCode(t, exitFailed); !strings.Contains(r.errOut, "does not exist") {
+		t.Error(r.errOut)
+	}
+}
+
+// TestPrunePointer: with what points to the object a new pointer is written, and
+// the steps have the command.
+func TestPrunePointer(t *testing.T) {
+	home, flags := haDirectory(t)
+	node, configMap := pointers(t, home)
+	args := append([]string{"--drop", "4afc3a2c/operator/union", "--copy", "reference", "--changelog-off", "--yes"}, flags...)
+	dir := t.TempDir()
+	for i, first := range [][]string{{"prune", configMap}, {"prune", filepath.Join(home, "chk-1"), "--ha", configMap}, {"prune", node}, {"prune", filepath.Join(home, "ha", "completedCheckpoint0123456789ab"), "--ha", filepath.Join(home, "zk")}} {
+		to := filepath.Join(dir, fmt.Sprint("copy-", i))
+		r := run(append(append(first, "--to", to), args...)...).wantCode(t, exitOK)
+		if i < 2 && !strings.Contains(r.out, "kubectl -n flink patch configmap job-config-map --type json --patch-file "+to+".ha/configmap-patch.json") {
+			t.Error(r.out)
+		}
+		if i >= 2 && !strings.Contains(r.out, "zkCli.sh -server HOST:2181 set -b /…/checkpoints/0000000000000000007 \"$(base64 < "+to+".ha/znode | tr -d '\\n')\"") {
+			t.Error(r.out)
+		}
+	}
+	other := filepath.Join(home, "other.json")
+	writeFile(t, other, []byte(`{"kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"counter": "8"}}`))
+	r := run(append([]string{"prune", filepath.Join(home, "chk-1"), "--ha", other, "--to", filepath.Join(dir, "none")}, args...)...).wantCode(t, exitUsage)
+	if !strings.Contains(r.errOut, "nothing there points to checkpoint 7") {
+		t.Error(r.errOut)
 	}
 }

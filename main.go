@@ -110,7 +110,7 @@ func (p *program) rootRun(ctx context.Context, args []string, fail failOn) error
 	if len(args) == 1 {
 		uri = args[0]
 	}
-	open := func() error { return p.openAndReport(ctx, uri, fail, false) }
+	open := func() error { return p.reportOrList(ctx, uri, fail) }
 	if p.interactive() {
 		open = func() error { return p.explore(ctx, uri) }
 	}

@@ -7,6 +7,7 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/model"
+	"chkscope/model/failover"
 	"chkscope/model/store"
 	"chkscope/storage"
 )
@@ -17,6 +18,8 @@ type snapshot struct {
 	*model.Snapshot
 	tree   *model.Tree
 	damage *decoder.Error
+	// pointer is set where it was found by what points to it.
+	pointer *failover.Pointer
 }
 
 // store gives the storage that the flags describe.
@@ -37,15 +40,36 @@ func (p *program) store() (*storage.Router, error) {
 // open opens the checkpoint that arg names and reads the headers of its state
 // streams. Damage is not an error here: the partial snapshot carries it.
 func (p *program) open(ctx context.Context, arg string) (*snapshot, error) {
-	uri, err := store.FromArgument(arg)
-	if err != nil {
-		return nil, usageError("%q: %v", arg, err)
-	}
 	st, err := p.store()
 	if err != nil {
 		return nil, err
 	}
-	return p.openIn(ctx, st, uri)
+	return p.openArgument(ctx, st, arg)
+}
+
+// openArgument opens what a person typed; "-" is a ConfigMap, or a node as a
+// client prints it, on stdin.
+func (p *program) openArgument(ctx context.Context, st model.Store, arg string) (*snapshot, error) {
+	if arg == stdinArgument {
+		l, err := failover.ReadText("stdin", p.in)
+		if err != nil {
+			return nil, err
+		}
+		return p.openPointed(ctx, st, l, "stdin")
+	}
+	uri, err := store.FromArgument(arg)
+	if err != nil {
+		return nil, usageError("%q: %v", arg, err)
+	}
+	s, err := p.openIn(ctx, st, uri)
+	if s != nil || ctx.Err() != nil {
+		return s, err
+	}
+	// Perhaps it is what points to checkpoints.
+	if l, e := failover.Find(ctx, st, uri); e == nil {
+		return p.openPointed(ctx, st, l, uri)
+	}
+	return nil, err
 }
 
 func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snapshot, error) {
@@ -69,7 +93,7 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 		snap.Close()
 		return nil, err
 	}
-	return &snapshot{snap, tree, damage}, nil
+	return &snapshot{Snapshot: snap, tree: tree, damage: damage}, nil
 }
 
 // readHeaders learns the names that stand only in the headers of state streams.

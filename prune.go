@@ -63,7 +63,7 @@ What is interrupted goes on when the same command is given again.`,
 	}
 	cmd.Flags().StringArrayVar(&f.drop, "drop", nil, "selector of what goes (repeatable)")
 	cmd.Flags().StringArrayVar(&f.fix, "fix", nil, "rule whose remedies go (repeatable)")
-	cmd.Flags().StringVar(&f.object, "ha", "", "completedCheckpoint object of this checkpoint, to be pruned with it")
+	cmd.Flags().StringVar(&f.object, "ha", "", "completedCheckpoint object of this checkpoint, to be pruned with it; or what points to it: a ConfigMap (- is stdin), a ZooKeeper node, a directory")
 	cmd.Flags().StringVar(&f.where, "where", "", "of what --drop names (operators too) only the entries for which this condition holds, e.g. 'key matches \"^test-\"'")
 	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the state lives (e.g. 24h), for conditions that ask; no snapshot records it")
 	cmd.Flags().StringVar(&f.planFile, "plan", "", "a saved plan instead of URI, --drop and --fix")
@@ -176,11 +176,7 @@ func (p *program) plan(ctx context.Context, st model.Store, args []string, f pru
 		}
 		args = []string{saved.Source}
 	}
-	uri, err := store.FromArgument(args[0])
-	if err != nil {
-		return nil, nil, usageError("%q: %v", args[0], err)
-	}
-	s, err := p.openIn(ctx, st, uri)
+	s, err := p.openArgument(ctx, st, args[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,10 +206,8 @@ func (p *program) makePlan(ctx context.Context, s *snapshot, saved *prune.Plan, 
 	if f.where != "" {
 		req.Where, req.TTL, req.Now = f.where, f.ttl.Milliseconds(), time.Now().UnixMilli()
 	}
-	if f.object != "" {
-		if req.Object, err = store.FromArgument(f.object); err != nil {
-			return nil, usageError("--ha %q: %v", f.object, err)
-		}
+	if err := p.findObject(ctx, s, f.object, &req); err != nil {
+		return nil, err
 	}
 	selectors, err := p.remedies(ctx, s, f.fix)
 	if err != nil {

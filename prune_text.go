@@ -65,8 +65,12 @@ func (p *program) resultText(ctx context.Context, st model.WriteStore, d *prune.
 	if d.Proof.OK {
 		proof = "passed"
 	}
-	fmt.Fprintf(w, "\n%s: read back and compared, %s state cells checked, %s equal, %s removed, %s unchecked.\n", p.strong("Proof "+proof),
-		model.FormatCount(int64(d.Proof.Checked)), model.FormatCount(int64(d.Proof.Equal)), model.FormatCount(int64(d.Proof.Removed)), model.FormatCount(int64(d.Proof.Unchecked)))
+	entries := ""
+	if n := d.Proof.EntriesRemoved; n > 0 {
+		entries = fmt.Sprintf(" but for %s entries removed", model.FormatCount(n))
+	}
+	fmt.Fprintf(w, "\n%s: read back and compared, %s state cells checked, %s equal%s, %s removed, %s unchecked.\n", p.strong("Proof "+proof),
+		model.FormatCount(int64(d.Proof.Checked)), model.FormatCount(int64(d.Proof.Equal)), entries, model.FormatCount(int64(d.Proof.Removed)), model.FormatCount(int64(d.Proof.Unchecked)))
 	if n := int64(d.Proof.Unchecked); n > 0 {
 		fmt.Fprintf(w, "Unchecked are files that the copy names and that were not found, or could not be asked for, from here (%s): where they are missing, Flink cannot restore the copy.\n", model.FormatCount(n))
 	}

@@ -72,7 +72,7 @@ func schemaText(typ reflect.Type, indent string) string {
 	switch typ {
 	case reflect.TypeFor[number]():
 		return "integer or null"
-	case reflect.TypeFor[text]():
+	case reflect.TypeFor[text](), reflect.TypeFor[[]byte]():
 		return "text"
 	case reflect.TypeFor[finding.Evidence]():
 		return "{keys of the rule, see chkscope rules}"

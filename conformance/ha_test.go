@@ -37,7 +37,7 @@ func TestHighAvailability(t *testing.T) {
 				if o := chkscope(t, args...); o.code != 0 {
 					t.Fatalf("prune: exit %d\n%s", o.code, o.stderr)
 				}
-				written, err := os.ReadFile(filepath.Join(to, filepath.Base(object)))
+				written, err := os.ReadFile(filepath.Join(to+".ha", filepath.Base(object)))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"chkscope/decoder"
 	"chkscope/decoder/ha"
 	"chkscope/decoder/metadata"
 	"chkscope/model/store"
@@ -208,6 +210,23 @@ func Open(ctx context.Context, st Store, uri string, opt Options) (*Snapshot, *T
 	}
 	s.opened = s.buildTree()
 	return s, s.opened, err
+}
+
+// AsMetadata gives the checkpoint of a completedCheckpoint object as if the
+// `_metadata` that Flink wrote with it had been opened: for one that has lost it.
+// It is made in memory; URI stays that of the object.
+func (s *Snapshot) AsMetadata() (*Snapshot, *Tree, error) {
+	var b bytes.Buffer
+	if _, err := s.HA.WriteMetadata(&b); err != nil {
+		return nil, nil, fmt.Errorf("no %s can be made of %s: %w", MetadataName, s.URI, err)
+	}
+	m, err := metadata.Decode(decoder.Bytes{Data: b.Bytes(), Label: s.URI})
+	if err != nil {
+		return nil, nil, fmt.Errorf("the %s made of %s: %w", MetadataName, s.URI, err)
+	}
+	made := &Snapshot{URI: s.URI, Dir: s.Dir, Options: s.Options, Store: s.Store, Meta: m}
+	made.readProperties()
+	return made, made.buildTree(), nil
 }
 
 // decode reads the structures: of a completedCheckpoint object, which is known by

@@ -49,8 +49,8 @@ type Snapshot struct {
 	// URI that of the object, and Dir the checkpoint's directory that it names.
 	HA *ha.Checkpoint
 
-	object Object
-	opened *Tree // that of Open, until ReadHeaders makes another; under known.mu
+	object Object // nil: made in memory
+	opened *Tree  // that of Open, until ReadHeaders makes another; under known.mu
 
 	uidsOnce sync.Once
 	uids     map[metadata.OperatorID]string
@@ -75,7 +75,12 @@ type OperatorDetail struct {
 }
 
 // Close gives the file back.
-func (s *Snapshot) Close() error { return s.object.Close() }
+func (s *Snapshot) Close() error {
+	if s.object == nil { // made in memory
+		return nil
+	}
+	return s.object.Close()
+}
 
 // Damage is where decoding stopped early, or nil.
 func (s *Snapshot) Damage() *decoder.Error { return s.Meta.Damage }

@@ -78,13 +78,16 @@ func (o S3Options) withDefaults() S3Options {
 
 // newS3 asks nobody before the first call.
 func newS3(o S3Options, m *Meter) *s3Store {
-	return &s3Store{o: o.withDefaults(), meter: m, clients: map[string]*s3.Client{}, regions: map[string]string{}}
+	return &s3Store{o: o.withDefaults(), meter: m, wholeCopy: wholeCopy, copyPart: copyPart,
+		clients: map[string]*s3.Client{}, regions: map[string]string{}}
 }
 
 // s3Store is S3 by aws-sdk-go-v2, one client a region, made when needed.
 type s3Store struct {
 	o     S3Options
 	meter *Meter
+
+	wholeCopy, copyPart int64 // see there
 
 	mu          sync.Mutex
 	config      *aws.Config

@@ -39,7 +39,7 @@ func (s *s3Store) Copy(ctx context.Context, src string, off, length int64, dst s
 	u := s.newUpload(ctx, dst)
 	defer u.cancel()
 	switch {
-	case whole && length <= wholeCopy:
+	case whole && length <= s.wholeCopy:
 		return u.copyWhole(from, progress)
 	case length <= minPart:
 		return u.copyThrough(from, off, length, progress)
@@ -187,7 +187,7 @@ func (u *upload) copyParts(from *copySource, off, length int64, progress func(in
 	if err := u.begin(false); err != nil {
 		return store.Sum{}, err
 	}
-	part := max(copyPart, length/(maxParts-1)+1)
+	part := max(u.s.copyPart, length/(maxParts-1)+1)
 	var (
 		wg   sync.WaitGroup
 		mu   sync.Mutex

@@ -56,6 +56,7 @@ func (s *s3Store) credentialsError(e *Error, code string, err error) bool {
 	const how = "log in again (aws sso login), or set AWS_PROFILE or --s3-profile"
 	var noProfile config.SharedConfigProfileNotExistError
 	switch {
+	case s.sourceError(e, err):
 	case errors.As(err, &noProfile):
 		e.Problem, e.Hint = fmt.Sprintf("the profile %q is in neither of the AWS configuration files", noProfile.Profile), "aws configure list-profiles"
 	case code == "InvalidAccessKeyId", code == "XAdminUserNotFound": // the latter is versitygw's
@@ -68,8 +69,6 @@ func (s *s3Store) credentialsError(e *Error, code string, err error) bool {
 		e.Problem, e.Hint = "the session token of the credentials is not valid", how
 	case code == "RequestTimeTooSkewed", code == "RequestExpired":
 		e.Problem, e.Hint = "the clock of this machine is too far from that of S3", "set the clock (timedatectl, ntp)"
-	case code == "" && isCredentialsFailure(err):
-		e.Problem, e.Hint = "no usable credentials were found", "set AWS_PROFILE or --s3-profile, log in (aws sso login), or --s3-anonymous for a public bucket"
 	default:
 		return false
 	}
@@ -77,15 +76,36 @@ func (s *s3Store) credentialsError(e *Error, code string, err error) bool {
 	return true
 }
 
-// isCredentialsFailure: the SDK has no type of its own for this.
-func isCredentialsFailure(err error) bool {
+// sourceError: where credentials come from. The SDK has no types of its own for
+// this, and what STS or SSO answered looks like an answer of S3.
+func (s *s3Store) sourceError(e *Error, err error) bool {
 	text := err.Error()
-	for _, mark := range []string{"get identity:", "failed to refresh cached credentials", "failed to retrieve credentials", "get credentials:", "static credentials are empty", "SSO session", "cached SSO token", "credential_process"} {
-		if strings.Contains(text, mark) {
-			return true
-		}
+	has := func(marks ...string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(text, mark) })
 	}
-	return false
+	if !has("get identity:", "get credentials:", "failed to refresh cached credentials", "failed to retrieve credentials", "static credentials are empty") {
+		return false
+	}
+	login := "aws sso login"
+	if s.o.Profile != "" {
+		login += " --profile " + s.o.Profile
+	}
+	switch {
+	case has("credential_process"):
+		e.Problem, e.Hint = "the credential_process of the profile failed", "run the command by hand, it is in the AWS configuration file"
+	case has("SSO"):
+		e.Problem, e.Hint = "the SSO login has ended, was never made, or does not give this role", login
+	case has("WebIdentity", "jwt"):
+		e.Problem, e.Hint = "STS gave no credentials for the web identity", "look at AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE and whom the role trusts"
+	case has("STS"):
+		e.Problem, e.Hint = "STS gave no credentials for the role of the profile", "look at role_arn and source_profile, and whom the role trusts"
+	case has("failed to load credentials"):
+		e.Problem, e.Hint = "the container's role gave no credentials", "look at the role of the task or pod, and at AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI"
+	default:
+		e.Problem = "no usable credentials were found: none in the environment or a profile, and no role of the instance"
+		e.Hint = "set AWS_PROFILE or --s3-profile, log in (" + login + "), or --s3-anonymous for a public bucket"
+	}
+	return true
 }
 
 // placeError: where it is, and whether one may.
@@ -102,7 +122,7 @@ func (s *s3Store) placeError(e *Error, at s3Place, code string, status int) bool
 	case code == "PermanentRedirect", code == "AuthorizationHeaderMalformed", code == "IllegalLocationConstraintException",
 		status == http.StatusMovedPermanently, code == "TemporaryRedirect":
 		e.Kind, e.Problem, e.Hint = store.ErrCannotAsk, fmt.Sprintf("the bucket %q is in another region", at.bucket), "name it with --s3-region"
-	case strings.HasPrefix(code, "KMS."):
+	case strings.HasPrefix(strings.ToLower(code), "kms"): // KMS.DisabledException; MinIO: kms:KeyNotFound
 		e.Kind, e.Problem, e.Hint = store.ErrCannotAsk, "its KMS key cannot be used ("+code+")", "the key must be enabled and the identity allowed to use it"
 	case code == "InvalidObjectState":
 		e.Kind, e.Problem, e.Hint = store.ErrCannotAsk, "it is archived (Glacier)", "restore it first: aws s3api restore-object"

@@ -42,7 +42,7 @@ func TestS3Unreachable(t *testing.T) {
 		{"no bucket", keys, S3Options{}, "s3:///key", []string{"names no bucket"}},
 		{"no credentials", nil, S3Options{Endpoint: plain.URL}, "s3://b/k", []string{"no usable credentials", "--s3-profile", "--s3-anonymous"}},
 		{"no profile", keys, S3Options{Profile: "nobody"}, "s3://b/k", []string{`the profile "nobody"`}},
-		{"sso", map[string]string{"AWS_CONFIG_FILE": profiles}, S3Options{Profile: "sso", Endpoint: plain.URL}, "s3://b/k", []string{"no usable credentials", "aws sso login"}},
+		{"sso", map[string]string{"AWS_CONFIG_FILE": profiles}, S3Options{Profile: "sso", Endpoint: plain.URL}, "s3://b/k", []string{"the SSO login has ended", "aws sso login --profile sso"}},
 		{"refused", keys, S3Options{Endpoint: "127.0.0.1:1"}, "s3://b/k", []string{"nothing answers", "--s3-endpoint"}},
 		{"host", keys, S3Options{Endpoint: "https://nowhere.invalid"}, "s3://b/k", []string{"nowhere.invalid is not found"}},
 		{"no TLS", keys, S3Options{Endpoint: strings.Replace(plain.URL, "http:", "https:", 1)}, "s3://b/k", []string{"does not speak TLS", "http://"}},

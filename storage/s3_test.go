@@ -9,7 +9,10 @@ import (
 // useServer starts a server and makes its credentials those of the environment.
 func useServer(t testing.TB) *storagetest.S3Server {
 	t.Helper()
-	s := storagetest.StartS3(t)
+	return credentialsOf(t, storagetest.StartS3(t))
+}
+
+func credentialsOf(t testing.TB, s *storagetest.S3Server) *storagetest.S3Server {
 	cleanAWS(t)
 	setenv(t, "AWS_ACCESS_KEY_ID", s.AccessKey)
 	setenv(t, "AWS_SECRET_ACCESS_KEY", s.Secret)
@@ -35,8 +38,12 @@ func setenv(t testing.TB, k, v string) {
 	}
 }
 
-func TestS3(t *testing.T) {
-	s := useServer(t)
+func TestS3(t *testing.T) { suite(t, useServer(t)) }
+
+// TestS3MinIO is the same against another server.
+func TestS3MinIO(t *testing.T) { suite(t, credentialsOf(t, storagetest.StartMinIO(t))) }
+
+func suite(t *testing.T, s *storagetest.S3Server) {
 	t.Run("plain", func(t *testing.T) {
 		storagetest.Run(t, newS3(S3Options{Endpoint: s.Endpoint}, nil), "s3://bucket/plain")
 	})

@@ -124,6 +124,8 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		a.saved(m)
 	case savedMarksMsg:
 		return a.offerMarks(m)
+	case sourcesMsg:
+		a.sourcesChecked(m)
 	case planMsg:
 		return a.planned(m)
 	case planSavedMsg:

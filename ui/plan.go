@@ -23,15 +23,17 @@ type planning struct {
 
 	plan *prune.Plan // nil: to be made
 	err  error       // why there is none
-	gen  uint64
-	job  *job
+	// sources is why files that the plan copies cannot be; nil before they were asked for.
+	sources error
+	gen     uint64
+	job     *job
 }
 
 // forget throws the plan away, after marks or choices have changed.
 func (p *planning) forget() {
 	p.gen++
 	p.close()
-	p.plan, p.err = nil, nil
+	p.plan, p.err, p.sources = nil, nil, nil
 }
 
 // close gives the files back that the plan opened beside the source. What was
@@ -46,6 +48,7 @@ func (p *planning) close() {
 type planMsg struct {
 	job  *job
 	gen  uint64
+	to   string // the destination that was chosen
 	plan *prune.Plan
 	err  error
 	then func(*App) tea.Cmd
@@ -59,21 +62,27 @@ func (a *App) buildPlan(then func(*App) tea.Cmd) tea.Cmd {
 		a.end(p.job)
 	}
 	p.forget()
-	if p.destination == "" {
-		p.destination = a.destinationBeside()
+	to, choose := p.destination, p.destination == ""
+	if choose {
+		to = a.destinationBeside()
 	}
 	j, ctx := a.begin("planning", "")
 	p.job = j
-	gen, s, t := p.gen, a.snap, a.names.tree
+	gen, s, t, st := p.gen, a.snap, a.names.tree, a.cfg.Store
 	req := prune.Request{
 		Targets: a.marks.set.Targets(), Copy: p.copy, AcceptLoss: p.acceptLoss, ChangelogOff: p.changelogOff, KeepHeaders: p.keepHeader,
 	}
-	typed := p.destination
 	return func() tea.Msg {
-		m := planMsg{job: j, gen: gen, then: then}
-		if req.Destination, m.err = store.FromArgument(typed); m.err == nil {
-			m.plan, m.err = prune.Build(ctx, s, t, req)
+		m := planMsg{job: j, gen: gen, to: to, then: then}
+		if req.Destination, m.err = store.FromArgument(to); m.err != nil {
+			return m
 		}
+		if choose {
+			base := req.Destination
+			req.Destination = prune.FreeDestination(ctx, st, base)
+			m.to += strings.TrimPrefix(req.Destination, base) // "-2" where it is taken
+		}
+		m.plan, m.err = prune.Build(ctx, s, t, req)
 		return m
 	}
 }
@@ -92,18 +101,52 @@ func (a *App) planned(m planMsg) tea.Cmd {
 		fresh.close()
 		return a.buildPlan(m.then)
 	default:
-		a.plan.plan, a.plan.err = m.plan, m.err
+		a.plan.plan, a.plan.err, a.plan.destination = m.plan, m.err, m.to
 	}
+	var then tea.Cmd
 	if m.then != nil {
-		return m.then(a)
+		then = m.then(a)
 	}
-	return nil
+	return tea.Batch(then, a.checkSources())
+}
+
+// sourcesMsg tells whether the files that a plan copies are there.
+type sourcesMsg struct {
+	job *job
+	gen uint64
+	err error
+}
+
+// checkSources asks for the files that the plan copies, so that a missing one is
+// told before anything is written.
+func (a *App) checkSources() tea.Cmd {
+	p, gen := a.plan.plan, a.plan.gen
+	if p == nil || p.Files.Copied == 0 {
+		return nil
+	}
+	j, ctx := a.begin("asking for the files to be copied", "")
+	return func() tea.Msg { return sourcesMsg{j, gen, p.CheckSources(ctx)} }
+}
+
+func (a *App) sourcesChecked(m sourcesMsg) {
+	a.end(m.job)
+	if m.gen == a.plan.gen && !errors.Is(m.err, context.Canceled) {
+		a.plan.sources = m.err
+	}
+}
+
+// sourceWarnings say that the plan cannot be carried out as it is.
+func (p *planning) sourceWarnings() []string {
+	if p.sources == nil {
+		return nil
+	}
+	return []string{"The copy would fail: " + reason(p.sources)}
 }
 
 // destinationBeside is where a copy goes if nobody says otherwise: beside the
 // source, with "-pruned" behind its name.
 func (a *App) destinationBeside() string {
-	to := a.cfg.Destination
+	to := strings.TrimRight(a.cfg.Destination, "/")
 	if to == "" {
 		to = strings.TrimSuffix(a.snap.Dir, "/") + "-pruned"
 	}
@@ -274,7 +317,7 @@ func (a *App) planLines(p *prune.Plan, w int) []string {
 		b.text(a.theme.mark, a.removedText(&p.Removed[i]))
 	}
 	b.list("What you lose", "!", p.Losses)
-	b.list("Warnings", "!", p.Warnings)
+	b.list("Warnings", "!", append(a.plan.sourceWarnings(), p.Warnings...))
 	b.list("What Flink does", "", p.Flink)
 	b.list("Claim mode", "", []string{p.ClaimMode + ": " + p.ClaimSentence})
 	if len(p.Operators) > 0 {

@@ -125,7 +125,7 @@ func (d *writeDialog) view(a *App, w, h int) ([]string, *tea.Cursor) {
 	for _, s := range p.Losses {
 		add("!", clean(s))
 	}
-	for _, s := range p.Warnings {
+	for _, s := range append(a.plan.sourceWarnings(), p.Warnings...) {
 		add("!", clean(s))
 	}
 	if d.err != nil {
@@ -259,6 +259,7 @@ func (a *App) written(m writtenMsg) tea.Cmd {
 		a.push(&failurePage{err: m.err})
 	default:
 		a.marks.rememberWritten()
+		a.plan.destination = "" // it is taken now
 		a.say("written and proved: %s", shownURI(m.result.Plan.Destination))
 		a.push(&resultPage{result: m.result})
 	}
@@ -375,11 +376,15 @@ type textPart struct {
 func resultText(r *prune.Result) []textPart {
 	d := r.Plan.Document(r)
 	count := func(n int) string { return model.FormatCount(int64(n)) }
+	entries := ""
+	if n := r.Proof.EntriesRemoved; n > 0 {
+		entries = " but for " + plural(n, "entry") + " removed"
+	}
 	what := []string{
 		fmt.Sprintf("The %s copy is at %s", d.Copy, shownURI(d.Destination)),
 		fmt.Sprintf("_metadata %s before, %s now; %s", model.FormatSize(d.MetadataBytes.Before), model.FormatSize(d.MetadataBytes.After), filesText(d.Files)),
-		fmt.Sprintf("Proof: read back and compared, named states times subtasks: %s looked at, %s equal, %s gone as they should; %s unchecked",
-			count(r.Proof.Checked), count(r.Proof.Equal), count(r.Proof.Removed), plural(int64(r.Proof.Unchecked), "file")),
+		fmt.Sprintf("Proof: read back and compared, named states times subtasks: %s looked at, %s equal%s, %s gone as they should; %s unchecked",
+			count(r.Proof.Checked), count(r.Proof.Equal), entries, count(r.Proof.Removed), plural(int64(r.Proof.Unchecked), "file")),
 	}
 	if r.ReportFile != "" {
 		what = append(what, "Report: "+shownURI(r.ReportFile))

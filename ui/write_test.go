@@ -49,6 +49,47 @@ func TestWriteDialog(t *testing.T) {
 	}
 }
 
+// TestDestinationIsFree: the dialog is prefilled with a place where nothing is.
+func TestDestinationIsFree(t *testing.T) {
+	st := incident(t)
+	st.files[incidentDir+"-pruned/notes.txt"] = []byte("mine")
+	st.files[incidentDir+"-pruned-2/_metadata"] = nil
+	x := newTester(t, st, incidentDir, 100, 24)
+	x.press("f x w")
+	x.mustShow("chk-9-pruned-3")
+	x.confirm()
+	x.mustShow("written and proved", "chk-9-pruned-3")
+	if _, there := st.get(incidentDir + "-pruned-3/_metadata"); !there {
+		t.Fatal("no copy")
+	}
+	x.press("esc f f x w") // the next copy goes elsewhere
+	x.mustShow("chk-9-pruned-4")
+
+	st.files[incidentDir+"-pruned-2/_chkscope-incomplete.json"] = nil // goes on with what was begun
+	x = newTester(t, st, incidentDir, 100, 24)
+	x.press("f x w")
+	x.mustShow("chk-9-pruned-2")
+}
+
+// TestPlanMissesSource: the plan and the dialog say that a file to be copied is
+// not there.
+func TestPlanMissesSource(t *testing.T) {
+	st := incident(t)
+	for name := range st.files {
+		if !strings.HasSuffix(name, "/_metadata") {
+			delete(st.files, name)
+		}
+	}
+	x := newTester(t, st, incidentDir, 100, 40)
+	x.press("f space tab")
+	if x.plan.plan == nil || x.plan.plan.Files.Copied == 0 {
+		t.Fatalf("no plan that copies: %v", x.plan.err)
+	}
+	x.mustShow("The copy would fail", "cannot be")
+	x.press("w")
+	x.mustShow("The copy would fail")
+}
+
 func (x *tester) confirmWith(word string) {
 	x.wait(time.Second)
 	x.typeIn(word)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"chkscope/decoder"
@@ -88,9 +89,10 @@ var jobID = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
 
 // Checkpoints gives the entries that Flink would take a checkpoint from, the newest
 // first: those that can be read and are not to be deleted.
+// Several jobs may be among them.
 func (l *Listing) Checkpoints() (list []Entry) {
-	for i := len(l.Entries) - 1; i >= 0; i-- {
-		if e := l.Entries[i]; e.Err == nil && !e.Marked && !e.JobGraph && e.Target != "" {
+	for _, e := range slices.Backward(l.Entries) {
+		if e.Err == nil && !e.Marked && !e.JobGraph {
 			list = append(list, e)
 		}
 	}

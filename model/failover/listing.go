@@ -67,6 +67,7 @@ type Listing struct {
 	// Skipped counts files that are nothing of high availability.
 	Skipped int
 
+	limit    int // of files
 	counters int
 	graphs   map[string]bool // names of job graph files that were listed along
 }
@@ -75,6 +76,7 @@ type Listing struct {
 const (
 	maxDepth   = 12
 	maxFiles   = 20_000
+	maxFind    = 1_000
 	maxPayload = 4 << 20
 )
 
@@ -82,7 +84,18 @@ const (
 // node or what a client prints of it, or a ConfigMap in JSON or YAML as kubectl
 // prints it.
 func List(ctx context.Context, st model.Store, uri string) (*Listing, error) {
+	return list(ctx, st, uri, maxFiles)
+}
+
+// Find is List for what may as well be nothing of high availability: it gives up
+// on a directory with many files.
+func Find(ctx context.Context, st model.Store, uri string) (*Listing, error) {
+	return list(ctx, st, uri, maxFind)
+}
+
+func list(ctx context.Context, st model.Store, uri string, limit int) (*Listing, error) {
 	l := newListing()
+	l.limit = limit
 	info, err := st.Stat(ctx, uri)
 	if err != nil {
 		return nil, err
@@ -140,8 +153,8 @@ func (l *Listing) walk(ctx context.Context, st model.Store, uri string, depth in
 			return fmt.Errorf("%s: more than %d directories deep", e.URI, maxDepth)
 		case e.Dir:
 			err = l.walk(ctx, st, e.URI, depth-1)
-		case len(l.Entries)+len(l.Objects)+l.Skipped > maxFiles:
-			return fmt.Errorf("%s: more than %d files below it; give a directory further down", uri, maxFiles)
+		case len(l.Entries)+len(l.Objects)+l.Skipped >= l.limit:
+			return fmt.Errorf("%s: more than %d files below it; give a directory further down", uri, l.limit)
 		default:
 			err = l.file(ctx, st, Pointer{Where: e.URI})
 			if errors.Is(err, errNothing) {
@@ -234,10 +247,10 @@ func (l *Listing) payload(at Pointer, name string, data []byte) bool {
 }
 
 // errLost is why a pointer cannot be read from text.
-var errLost = errors.New("the text has lost bytes of the node: it was printed as characters, and what is no character became \"?\" or U+FFFD; " + printAgain)
+var errLost = errors.New("the text has lost bytes of the node: it was printed as characters, and what is no character became \"?\" or U+FFFD; " + PrintAgain)
 
-// printAgain is how to get a node's bytes.
-const printAgain = "print it again without loss: zkCli.sh get -b PATH (ZooKeeper 3.9 and later), or with Python's kazoo"
+// PrintAgain is how to get a node's bytes.
+const PrintAgain = "print it again without loss: zkCli.sh get -b PATH (ZooKeeper 3.9 and later), or with Python's kazoo"
 
 func (l *Listing) count(n int64) {
 	if l.counters++; l.counters > 1 {

@@ -74,7 +74,7 @@ func (a *application) run(ctx context.Context) (*Result, error) {
 	}
 	proof, err := a.prove(ctx)
 	if err == nil {
-		proof.Object, err = a.proveObject(ctx)
+		proof.Object, err = a.proveObject(ctx, proof)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.takeBack(ctx))
@@ -106,13 +106,19 @@ func (a *application) fileCounts() FileCounts {
 }
 
 // takeBack removes a `_metadata` that is not proved, so that Flink does not take
-// the directory for a checkpoint.
+// the directory for a checkpoint, and an object, so that nobody does.
 func (a *application) takeBack(ctx context.Context) error {
-	err := a.ws.Remove(context.WithoutCancel(ctx), a.uri(model.MetadataName))
-	if errors.Is(err, model.ErrNotExist) {
-		return nil
+	uris := []string{a.uri(model.MetadataName)}
+	if o := a.plan.Object; o != nil {
+		uris = append(uris, o.URI)
 	}
-	return err
+	var all error
+	for _, uri := range uris {
+		if err := a.ws.Remove(context.WithoutCancel(ctx), uri); !errors.Is(err, model.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
 }
 
 func (a *application) uri(name string) string { return store.Join(a.plan.Destination, "./"+name) }

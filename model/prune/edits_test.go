@@ -39,6 +39,9 @@ func TestEveryRemoval(t *testing.T) {
 				if res.Proof.Equal+res.Proof.Removed != res.Proof.Checked || res.Proof.Removed == 0 && kind != "elements" && kind != "duplicates" {
 					t.Errorf("%s %s: proof %+v", name, g.Selector(), res.Proof)
 				}
+				if n := res.Plan.Removed[0].Entries; g.Entries != model.AllEntries && res.Proof.EntriesRemoved != *n {
+					t.Errorf("%s %s: the proof found %d entries gone, %d were planned", name, g.Selector(), res.Proof.EntriesRemoved, *n)
+				}
 			}
 		}
 	})
@@ -274,6 +277,9 @@ func TestDropEveryKeyedName(t *testing.T) {
 				done++
 				if res.Proof.Removed == 0 || res.Proof.Equal+res.Proof.Removed != res.Proof.Checked {
 					t.Errorf("%s %s: proof %+v", name, g.Selector(), res.Proof)
+				}
+				if n := res.Plan.Removed[0].Entries; g.Entries != model.AllEntries && res.Proof.EntriesRemoved != *n {
+					t.Errorf("%s %s: the proof found %d entries gone, %d were planned", name, g.Selector(), res.Proof.EntriesRemoved, *n)
 				}
 			}
 		}

@@ -54,8 +54,9 @@ type destination struct {
 	present  map[string]int64     // finished files by name, with their length
 	sums     map[string]store.Sum // of files that journals tell of
 	journals []string             // names
-	temps    []string
-	written  map[string]int64 // lengths of rewritten files
+	temps    []string             // URIs
+	beside   map[string]bool      // files that are there for high availability
+	written  map[string]int64     // lengths of rewritten files
 	metadata bool
 
 	mu      sync.Mutex
@@ -69,29 +70,49 @@ const (
 	journalFiles = 256
 )
 
+// FreeDestination gives the first of base, base-2, base-3, … that a copy can be
+// written to: where nothing is, an empty directory, or the unfinished copy of some
+// plan, which may be this one. Where the store cannot be asked it is base.
+func FreeDestination(ctx context.Context, st model.Store, base string) string {
+	for i := 1; i < 100; i++ {
+		uri := base
+		if i > 1 {
+			uri = fmt.Sprintf("%s-%d", base, i)
+		}
+		list, err := st.List(ctx, uri)
+		switch {
+		case errors.Is(err, model.ErrNotExist), err == nil && len(list) == 0:
+			return uri
+		case err == nil && slices.ContainsFunc(list, func(e model.Info) bool { return e.Name == model.IncompleteName }):
+			return uri
+		case err != nil && ctx.Err() != nil:
+			return base
+		}
+	}
+	return base
+}
+
 // openDestination looks at the directory. It must not exist, be empty, or hold
 // the marker of the same plan; expected tells the names that the plan writes.
 func openDestination(ctx context.Context, ws model.WriteStore, p *Plan) (*destination, error) {
-	d := &destination{ws: ws, dir: p.Destination, digest: p.Digest, present: map[string]int64{}, sums: map[string]store.Sum{}, written: map[string]int64{}}
-	list, err := ws.List(ctx, d.dir)
-	if errors.Is(err, model.ErrNotExist) {
-		return d, nil
-	}
+	d := &destination{ws: ws, dir: p.Destination, digest: p.Digest, present: map[string]int64{}, sums: map[string]store.Sum{}, written: map[string]int64{}, beside: map[string]bool{}}
+	foreignBeside, err := d.lookBeside(ctx, p)
 	if err != nil {
+		return nil, err
+	}
+	list, err := ws.List(ctx, d.dir)
+	if err != nil && !errors.Is(err, model.ErrNotExist) {
 		return nil, err
 	}
 	expected := map[string]bool{model.MetadataName: true}
 	for _, f := range p.Write {
 		expected[f.Name] = true
 	}
-	if p.Object != nil {
-		expected[p.Object.Name] = true
-	}
-	var foreign []string
+	foreign := foreignBeside
 	for _, e := range list {
 		switch {
 		case store.IsTemp(e.Name):
-			d.temps = append(d.temps, e.Name)
+			d.temps = append(d.temps, e.URI)
 		case e.Name == model.IncompleteName:
 			d.resumed = true
 		case strings.HasPrefix(e.Name, markerStem+"-"):
@@ -109,10 +130,41 @@ func openDestination(ctx context.Context, ws model.WriteStore, p *Plan) (*destin
 	return d, d.readJournals(ctx)
 }
 
+// lookBeside looks at the directory for high availability; it gives what the plan
+// does not write there.
+func (d *destination) lookBeside(ctx context.Context, p *Plan) (foreign []string, err error) {
+	if p.Object == nil {
+		return nil, nil
+	}
+	list, err := d.ws.List(ctx, p.beside(""))
+	if err != nil && !errors.Is(err, model.ErrNotExist) {
+		return nil, err
+	}
+	expected := map[string]bool{p.Object.Name: true}
+	for _, uri := range p.Object.Pointer.files() {
+		expected[store.Base(uri)] = true
+	}
+	for _, e := range list {
+		switch {
+		case store.IsTemp(e.Name):
+			d.temps = append(d.temps, e.URI)
+		case expected[e.Name] && !e.Dir:
+			d.beside[e.Name] = true
+		default:
+			foreign = append(foreign, e.URI)
+		}
+	}
+	return foreign, nil
+}
+
 func (d *destination) check(ctx context.Context, foreign []string) error {
 	if !d.resumed {
-		if len(d.present)+len(foreign)+len(d.journals) > 0 {
-			return refuse("destination-not-empty", "", fmt.Sprintf("%s is there already and not empty; give a destination that does not exist", d.dir), "")
+		if len(d.present)+len(foreign)+len(d.journals)+len(d.beside) > 0 {
+			what := d.dir
+			if len(d.present)+len(d.journals) == 0 && len(d.beside) > 0 {
+				what += haSuffix
+			}
+			return refuse("destination-not-empty", "", fmt.Sprintf("%s is there already and not empty; give a destination that does not exist", what), "")
 		}
 		return nil
 	}
@@ -173,7 +225,7 @@ func (d *destination) readJournals(ctx context.Context) error {
 // begin writes the marker and removes what a kill left half-written.
 func (d *destination) begin(ctx context.Context, p *Plan) error {
 	for _, name := range d.temps {
-		if err := d.ws.Remove(ctx, store.Join(d.dir, "./"+name)); err != nil && !errors.Is(err, model.ErrNotExist) {
+		if err := d.ws.Remove(ctx, name); err != nil && !errors.Is(err, model.ErrNotExist) {
 			return err
 		}
 	}

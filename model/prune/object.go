@@ -2,10 +2,12 @@ package prune
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"chkscope/decoder"
 	"chkscope/decoder/ha"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
@@ -18,13 +20,26 @@ import (
 // that object the same removals are made in both. The object of the copy is for
 // the place of the old one: what was not changed it names where it is, also in a
 // full copy, and changed files by absolute path in the copy's directory.
+//
+// It lies beside the copy and not in it: Flink deletes the directory of a
+// checkpoint that it owns (CLAIM) only when nothing but its own files is in it
+// (FsCompletedCheckpointStorageLocation deletes non-recursively).
+
+// haSuffix makes of the destination the directory for what high availability
+// needs.
+const haSuffix = ".ha"
 
 // ObjectPlan is the part of a plan about the object.
 type ObjectPlan struct {
-	Source       string      `json:"source"`        // its URI
-	SourceSHA256 string      `json:"source_sha256"` // in hex; "" until Seal
-	Name         string      `json:"name"`          // of the new one, in the copy's directory
-	Bytes        BeforeAfter `json:"bytes"`
+	Source       string `json:"source"`        // its URI
+	SourceSHA256 string `json:"source_sha256"` // in hex; "" until Seal
+	Name         string `json:"name"`          // of the new one
+	// URI of the new one, "" where there is no destination yet.
+	URI        string      `json:"uri"`
+	Checkpoint int64       `json:"checkpoint"` // its number
+	Bytes      BeforeAfter `json:"bytes"`
+	// Pointer is the new pointer to the new object; null: none was asked for.
+	Pointer *PointerPlan `json:"pointer"`
 }
 
 // ObjectProof is what reading the new object back showed; it counts as Proof.
@@ -56,12 +71,17 @@ func (p *Plan) Close() error {
 }
 
 // buildFromObject makes the plan where the object was opened: its `_metadata` is
-// the source, and the object goes along.
+// the source, and the object goes along. Where that is lost or damaged, the source
+// is the one that Flink would have written with the object.
 func buildFromObject(ctx context.Context, object *model.Snapshot, ot *model.Tree, req Request) (*Plan, error) {
 	if d := object.Damage(); d != nil {
 		return nil, fmt.Errorf("a damaged object is not pruned: %w", d)
 	}
 	s, t, err := openWhole(ctx, object, failover.MetadataOf(object))
+	var damage *decoder.Error
+	if errors.Is(err, model.ErrNotExist) || errors.As(err, &damage) {
+		return buildWithoutMetadata(ctx, object, ot, req, err)
+	}
 	if err != nil {
 		return nil, refuse("object-without-metadata", "", fmt.Sprintf("the object is pruned together with its _metadata, which cannot be opened: %v (found elsewhere: --map FROM=TO)", err), "")
 	}
@@ -72,6 +92,22 @@ func buildFromObject(ctx context.Context, object *model.Snapshot, ot *model.Tree
 	}
 	p.work.opened = append(p.work.opened, s)
 	return p, nil
+}
+
+func buildWithoutMetadata(ctx context.Context, object *model.Snapshot, ot *model.Tree, req Request, why error) (*Plan, error) {
+	s, t, err := object.AsMetadata()
+	if err == nil {
+		t, err = s.ReadHeaders(ctx, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := buildAlone(ctx, s, t, req, object.HA.ExternalPointer)
+	if err != nil {
+		return nil, err
+	}
+	p.Warnings = append(p.Warnings, fmt.Sprintf("The _metadata of this checkpoint cannot be used (%v). That of the copy is made of the object: it is what Flink would have written with it.", why))
+	return p, p.addObject(ctx, object, ot, req)
 }
 
 // openWhole opens a snapshot as another one was opened, with the names that stand
@@ -130,6 +166,12 @@ func buildBoth(ctx context.Context, s *model.Snapshot, t *model.Tree, object *mo
 // addObject plans the removals of the copy in the object.
 func (p *Plan) addObject(ctx context.Context, object *model.Snapshot, tree *model.Tree, req Request) error {
 	copied := p.work
+	if req.Where != "" { // entries are found by what the streams' headers say
+		var err error
+		if tree, err = object.ReadHeaders(ctx, nil); err != nil {
+			return err
+		}
+	}
 	condition, err := compileWhere(req)
 	if err != nil {
 		return err
@@ -157,8 +199,15 @@ func (p *Plan) addObject(ctx context.Context, object *model.Snapshot, tree *mode
 	if err != nil {
 		return fmt.Errorf("the object cannot be written without what goes: %w", err)
 	}
-	p.Object = &ObjectPlan{Source: object.URI, Name: copied.layout.names.name(objectName(object.URI)), Bytes: BeforeAfter{object.Meta.In.Size(), n}}
+	p.Object = &ObjectPlan{Source: object.URI, Name: objectName(object.URI), Checkpoint: object.Meta.ID, Bytes: BeforeAfter{object.Meta.In.Size(), n}}
+	p.Object.URI = p.beside(p.Object.Name)
 	copied.object = o
+	if err := p.checkObjectDestination(); err != nil {
+		return err
+	}
+	if err := p.addPointer(req.Pointer); err != nil {
+		return err
+	}
 	p.Warnings = append(p.Warnings, fmt.Sprintf("The new object names the %d changed files in the copy's directory. When Flink drops that checkpoint later it deletes them, and the copy's _metadata is then no longer complete.", len(w.rewrites)))
 	if len(w.rewrites) == 0 {
 		p.Warnings = p.Warnings[:len(p.Warnings)-1]
@@ -166,9 +215,26 @@ func (p *Plan) addObject(ctx context.Context, object *model.Snapshot, tree *mode
 	return nil
 }
 
+// beside gives the URI of a file for high availability, "" without a destination.
+func (p *Plan) beside(name string) string {
+	if p.Destination == "" {
+		return ""
+	}
+	return store.Join(p.Destination+haSuffix, "./"+name)
+}
+
+// checkObjectDestination refuses a copy among the objects.
+func (p *Plan) checkObjectDestination() error {
+	dir := realDir(store.Parent(p.Object.Source))
+	if p.Destination == "" || !store.Under(realDir(p.Destination), dir) {
+		return nil
+	}
+	return refuse("destination-inside", "", fmt.Sprintf("the destination %s lies in %s, where Flink keeps its objects", p.Destination, dir), "")
+}
+
 // objectName is the name of the object's file.
 func objectName(uri string) string {
-	name := store.Base(uri)
+	name, _, _ := strings.Cut(store.Base(uri), failover.KeptMark)
 	if !strings.HasPrefix(name, "completedCheckpoint") {
 		name = "completedCheckpoint-" + name
 	}
@@ -218,22 +284,26 @@ func (a *application) writeObject(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, there := a.dest.present[a.plan.Object.Name]; there {
-		return nil // the proof reads it
+	if !a.dest.beside[a.plan.Object.Name] { // else the proof reads it
+		err = writeFile(ctx, a.ws, a.plan.Object.URI, func(w io.Writer) error {
+			_, err := o.snap.HA.Encode(&counter{w: w, meter: a.meter}, o.out.Checkpoint, absoluteDir(a.plan.Destination))
+			return err
+		})
 	}
-	return writeFile(ctx, a.ws, a.uri(a.plan.Object.Name), func(w io.Writer) error {
-		_, err := o.snap.HA.Encode(&counter{w: w, meter: a.meter}, o.out.Checkpoint, absoluteDir(a.plan.Destination))
+	if err != nil {
 		return err
-	})
+	}
+	return a.writePointers(ctx)
 }
 
-// proveObject reads the object back and compares it with its source.
-func (a *application) proveObject(ctx context.Context) (*ObjectProof, error) {
+// proveObject reads the object back and compares it with its source. What went
+// from `_metadata`, and no more, must have gone from it.
+func (a *application) proveObject(ctx context.Context, whole *Proof) (*ObjectProof, error) {
 	o := a.work.object
 	if o == nil {
 		return nil, nil
 	}
-	in, err := a.ws.Open(ctx, a.uri(a.plan.Object.Name))
+	in, err := a.ws.Open(ctx, a.plan.Object.URI)
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +318,9 @@ func (a *application) proveObject(ctx context.Context) (*ObjectProof, error) {
 	p.objectFields(o.snap.HA, out)
 	if err := p.checkpoint(); err != nil {
 		return nil, err
+	}
+	if whole.Checked != p.proof.Checked || whole.Equal != p.proof.Equal || whole.Removed != p.proof.Removed {
+		p.wrong("of _metadata %d state cells of %d are gone, of the object %d of %d", whole.Removed, whole.Checked, p.proof.Removed, p.proof.Checked)
 	}
 	if p.count > 0 {
 		return nil, &ProofError{p.problems}
@@ -270,22 +343,5 @@ func (p *prover) objectFields(a, b *ha.Checkpoint) {
 		if !f.same {
 			p.wrong("the object's %s differs", f.what)
 		}
-	}
-}
-
-// objectSteps tells how the new object takes the place of the old one.
-func (p *Plan) objectSteps() []string {
-	o := p.Object
-	if o == nil {
-		return nil
-	}
-	made := store.Join(p.Destination, "./"+o.Name)
-	return []string{
-		"To restart the same cluster from high availability (this instead of a restore from the path): stop all its JobManagers (stop the processes, or scale the Deployment to 0). Do not cancel the job: that deletes its HA entries.",
-		fmt.Sprintf("Back up the old object (%s) and what points to it: `zkCli get` of /…/checkpoints/<number>, or `kubectl get configmap … -o yaml`.", o.Source),
-		fmt.Sprintf("Put the new object under the old name: copy %s over %s. What points to it stays as it is: the length that it records is not looked at.", made, o.Source),
-		"Start the JobManager. Its log shows \"Recovering checkpoints from …\", then \"Restoring job … from Checkpoint … located at …\" with the number of this checkpoint. With another number a newer object was there: that one has to be pruned.",
-		"To go back: stop the JobManagers, put the backup under the old name, start them.",
-		fmt.Sprintf("Keep %s, at that very path as Flink sees it, until the job has completed new checkpoints: the object names its changed files there. Until then chkscope tells ha-stale of it, as the old _metadata beside the source has what is gone.", p.Destination),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func prunedObject(t *testing.T, st *storage.Router, source string, req prune.Req
 	if o := res.Proof.Object; o == nil || o.Checked == 0 || o.Checked != o.Equal+o.Removed {
 		t.Errorf("%s: object proof %+v", source, o)
 	}
-	return res, openAgain(t, st, store.Join(req.Destination, "./"+plan.Object.Name)), openAgain(t, st, req.Destination)
+	return res, openAgain(t, st, plan.Object.URI), openAgain(t, st, req.Destination)
 }
 
 func openAgain(t *testing.T, st *storage.Router, uri string) *model.Snapshot {
@@ -169,14 +170,6 @@ func TestObjectOfAnotherCheckpoint(t *testing.T) {
 		}
 		s.Close()
 	}
-	if err := os.Remove(filepath.Join(dir, "_metadata")); err != nil {
-		t.Fatal(err)
-	}
-	s := openAgain(t, st, object)
-	_, err = prune.Build(context.Background(), s, nil, prune.Request{})
-	if err == nil || !strings.Contains(err.Error(), "_metadata") {
-		t.Errorf("without _metadata: %v", err)
-	}
 }
 
 // TestObjectPlan: a plan file with an object is built again from both sources, and
@@ -190,7 +183,10 @@ func TestObjectPlan(t *testing.T) {
 	}
 	defer s.Close()
 	dest := store.FileURI(filepath.Join(t.TempDir(), "copy"))
-	req := prune.Request{Targets: objectTargets(s)[:1], Copy: prune.CopyReference, ChangelogOff: true, AcceptLoss: true, Destination: dest}
+	req := prune.Request{
+		Targets: objectTargets(s)[:1], Copy: prune.CopyReference, ChangelogOff: true, AcceptLoss: true, Destination: dest,
+		Pointer: pointerTo(t, "zookeeper.pointer", object, failover.Pointer{Where: "zk/7", Node: "/flink/7"}),
+	}
 	plan, err := prune.Build(ctx, s, nil, req)
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +210,7 @@ func TestObjectPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if again.Digest != plan.Digest || again.Object == nil || *again.Object != *plan.Object {
+	if again.Digest != plan.Digest || again.Object == nil || !reflect.DeepEqual(again.Object, plan.Object) {
 		t.Errorf("%+v\n%+v", again.Object, plan.Object)
 	}
 	data, err := os.ReadFile(object)
@@ -312,10 +308,38 @@ func TestObjectsOfRealFlink(t *testing.T) {
 			if o.Meta.In.Size() >= s.Meta.In.Size()*4/5 {
 				t.Errorf("the object has still %d of %d bytes", o.Meta.In.Size(), s.Meta.In.Size())
 			}
+			prunedByCondition(t, st, objects[0], g)
 			return
 		}
 	}
 	t.Error("the union list is not there")
+}
+
+// prunedByCondition: only the entries that a condition chooses go, from the object
+// as from `_metadata`.
+func prunedByCondition(t *testing.T, st *storage.Router, object string, g model.Target) {
+	t.Helper()
+	entries := func(s *model.Snapshot) (n int64) {
+		for i := range s.Meta.Operators {
+			for _, sub := range s.Meta.Operators[i].Subtasks {
+				if sub.State == nil || sub.State.ManagedOperator == nil {
+					continue
+				}
+				for _, x := range sub.State.ManagedOperator.States {
+					if x.Name == g.Name {
+						n += x.Offsets.Len()
+					}
+				}
+			}
+		}
+		return n
+	}
+	all := entries(openAgain(t, st, object))
+	dest := store.FileURI(filepath.Join(t.TempDir(), "copy"))
+	_, o, m := prunedObject(t, st, object, prune.Request{Targets: []model.Target{g}, Where: "partition == 0", Destination: dest})
+	if a, b := entries(o), entries(m); a != b || a == 0 || a >= all {
+		t.Errorf("of %d elements the object has %d, _metadata %d", all, a, b)
+	}
 }
 
 // checkObjectFiles: every file that the object names is there, with its length.

@@ -13,6 +13,7 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/model"
+	"chkscope/model/failover"
 )
 
 // PlanSchema is the version of the plan file.
@@ -136,7 +137,7 @@ const unneededListed = 1000
 func (p *Plan) Request() Request {
 	return Request{
 		Targets: p.targets, Where: p.Where, TTL: p.TTL, Now: p.Now, Copy: p.Asked, Destination: p.Destination, ChangelogOff: p.ChangelogOff,
-		AcceptLoss: p.AcceptLoss, KeepHeaders: p.KeepHeaders, VerifyCopies: p.VerifyCopies, Object: p.objectSource(),
+		AcceptLoss: p.AcceptLoss, KeepHeaders: p.KeepHeaders, VerifyCopies: p.VerifyCopies, Object: p.objectSource(), Pointer: p.pointer(),
 	}
 }
 
@@ -145,6 +146,13 @@ func (p *Plan) objectSource() string {
 		return ""
 	}
 	return p.Object.Source
+}
+
+func (p *Plan) pointer() *failover.Pointer {
+	if p.Object == nil || p.Object.Pointer == nil {
+		return nil
+	}
+	return &p.Object.Pointer.Pointer
 }
 
 // Seal computes the digests, which read the whole source `_metadata`.
@@ -187,6 +195,9 @@ func (p *Plan) digest() string {
 	fmt.Fprintf(h, "%d", p.MetadataBytes.After)
 	if o := p.Object; o != nil {
 		fmt.Fprintf(h, "\x00%s\x00%s\x00%s\x00%d", o.Source, o.SourceSHA256, o.Name, o.Bytes.After)
+		if o.Pointer != nil {
+			fmt.Fprintf(h, "\x00%s\x00%x", o.Pointer.Where, o.Pointer.Payload)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -239,16 +250,23 @@ func Load(r io.Reader) (*Plan, error) {
 	return p, nil
 }
 
+// checkSum compares a source with what it was when the plan was saved.
+func (p *Plan) checkSum(ctx context.Context, s *model.Snapshot) error {
+	sum, err := hashInput(ctx, s.Meta.In)
+	if err == nil && sum != p.SourceSHA256 {
+		err = refuse("source-changed", "", fmt.Sprintf("%s is not the file that the plan was made for: its SHA-256 is %s, the plan has %s; make the plan again", s.URI, sum, p.SourceSHA256), "")
+	}
+	return err
+}
+
 // Rebuild makes a loaded plan again from its source, which must have the same
 // bytes as when the plan was saved. destination, where not "", takes the place
 // of the plan's.
 func Rebuild(ctx context.Context, s *model.Snapshot, t *model.Tree, p *Plan, destination string) (*Plan, error) {
-	sum, err := hashInput(ctx, s.Meta.In)
-	if err != nil {
-		return nil, err
-	}
-	if sum != p.SourceSHA256 {
-		return nil, refuse("source-changed", "", fmt.Sprintf("%s is not the file that the plan was made for: its SHA-256 is %s, the plan has %s; make the plan again", s.URI, sum, p.SourceSHA256), "")
+	if s.HA == nil {
+		if err := p.checkSum(ctx, s); err != nil {
+			return nil, err
+		}
 	}
 	req := p.Request()
 	for _, sel := range p.Drop {
@@ -265,8 +283,14 @@ func Rebuild(ctx context.Context, s *model.Snapshot, t *model.Tree, p *Plan, des
 	if err != nil {
 		return nil, err
 	}
-	n.SourceSHA256 = sum
-	if err := n.sealObject(ctx); err != nil {
+	if s.HA != nil { // the `_metadata` is made of the object
+		err = p.checkSum(ctx, n.work.snap)
+	}
+	if err == nil {
+		n.SourceSHA256 = p.SourceSHA256
+		err = n.sealObject(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	n.Digest = n.digest()

@@ -23,6 +23,9 @@ type Proof struct {
 	Checked int `json:"checked"`
 	Equal   int `json:"equal"`
 	Removed int `json:"removed"`
+	// EntriesRemoved counts the entries that are gone, as they should, out of states
+	// that stay: those count as equal.
+	EntriesRemoved int64 `json:"entries_removed"`
 	// Unchecked counts files that could not be asked, or were missing at the source
 	// already.
 	Unchecked int  `json:"unchecked"`

@@ -116,8 +116,11 @@ func (c *cell) namedState(what string, r *elementReader, rm *stateRemoval, a, b 
 	} else {
 		equal, err = r.equal(i, k, gone)
 	}
-	if err == nil && !equal {
+	switch {
+	case err == nil && !equal:
 		c.p.wrong("%s differs", what)
+	case err == nil:
+		c.p.proof.EntriesRemoved += a.Offsets.Len() - b.Offsets.Len() + count(mapGone)
 	}
 	c.p.node(before)
 	return err

@@ -70,6 +70,8 @@ func (c *cell) sameStates(what string, src, out *keyed.Stream) error {
 		}
 		if !states[i].Same || partly[name] && states[i].Gone != c.p.r.entries.of(cellKey{c.at, model.KindKeyed, name}) {
 			c.p.wrong("%s %s differs", what, decoder.Text(name))
+		} else {
+			c.p.proof.EntriesRemoved += states[i].Gone
 		}
 		c.p.node(before)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"chkscope/model"
+	"chkscope/model/failover"
 )
 
 // CopyKind is how a copy stands to the source's files.
@@ -69,6 +70,8 @@ type Request struct {
 	// Object is the URI of the completedCheckpoint object of the same checkpoint,
 	// from which the same goes; "" for none.
 	Object string
+	// Pointer is what leads Flink to Object, to be written anew; nil for none.
+	Pointer *failover.Pointer
 }
 
 // Reason is why a request is refused.

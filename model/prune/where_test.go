@@ -115,6 +115,17 @@ func pruneEntries(t *testing.T, name string, s *model.Snapshot, tree *model.Tree
 	if !res.Proof.OK || res.Proof.Equal != res.Proof.Checked {
 		t.Errorf("%s: proof %+v", name, res.Proof)
 	}
+	planned, named := int64(0), map[string]bool{}
+	for _, r := range p.Removed {
+		if !named[r.Selector] && !strings.HasSuffix(r.Selector, "/coordinator") { // its partitions are no entries of the proof
+			planned += *r.Entries
+		}
+		named[r.Selector] = true
+	}
+	// The map of a broadcast state is in every subtask.
+	if n := res.Proof.EntriesRemoved; n < planned || n > planned && tree.Dist(s.Find(tree, req.Targets[0])) != model.DistBroadcast {
+		t.Errorf("%s: the proof found %d entries gone, %d were planned", name, n, planned)
+	}
 	out, _ := open(t, filepath.Join(dir, "_metadata"))
 	outTree, err := out.ReadHeaders(context.Background(), nil)
 	if err != nil {

@@ -1,8 +1,11 @@
 package storagetest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,34 +17,88 @@ import (
 	"time"
 )
 
-// S3Server is a running S3 server: versitygw on a directory, of the version in
-// storage/testserver/go.mod.
+// S3Server is a running S3 server.
 type S3Server struct {
 	Endpoint          string // http://127.0.0.1:PORT
 	AccessKey, Secret string
 	Bucket            string // an empty bucket
-	Dir               string // the bucket's files
+	// Dir is the bucket's directory. That of versitygw holds the objects as files.
+	Dir string
 }
 
-// StartS3 starts a server for the time of the test, or skips the test where it
+// product is an S3 server that tests start. Its version is pinned in a module of
+// its own, so that nobody who builds chkscope gets it.
+type product struct {
+	name, pkg string
+	module    string // below storage/testserver
+	args      func(root, address string) []string
+	env       func(*S3Server) []string
+
+	once sync.Once
+	path string // of the binary
+	err  error
+}
+
+var versitygw = &product{
+	name: "versitygw", pkg: "github.com/versity/versitygw/cmd/versitygw", module: ".",
+	args: func(root, address string) []string {
+		return []string{"--quiet", "--keep-alive", "--port", address, "posix", root}
+	},
+	env: func(s *S3Server) []string {
+		return []string{"ROOT_ACCESS_KEY_ID=" + s.AccessKey, "ROOT_SECRET_ACCESS_KEY=" + s.Secret}
+	},
+}
+
+// minio keeps its own format on the disk. It has one KMS key, of the test's own.
+var minio = &product{
+	name: "minio", pkg: "github.com/minio/minio", module: "minio",
+	args: func(root, address string) []string {
+		return []string{"server", "--quiet", "--address", address, root}
+	},
+	env: func(s *S3Server) []string {
+		return []string{"MINIO_ROOT_USER=" + s.AccessKey, "MINIO_ROOT_PASSWORD=" + s.Secret, "MINIO_BROWSER=off", "MINIO_UPDATE=off", "MINIO_CI_CD=on",
+			"MINIO_KMS_SECRET_KEY=test-key:" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))}
+	},
+}
+
+// AllServers is the environment variable that asks for the second server too: to
+// build it takes minutes more.
+const AllServers = "CHKSCOPE_S3_SERVERS"
+
+// StartS3 starts versitygw for the time of the test, or skips the test where it
 // cannot be built (no network and nothing cached).
 func StartS3(t testing.TB) *S3Server {
+	t.Helper()
+	return versitygw.start(t)
+}
+
+// StartMinIO starts MinIO in the same way, but only where AllServers is "all" or
+// it was built before.
+func StartMinIO(t testing.TB) *S3Server {
+	t.Helper()
+	if _, err := os.Stat(minio.binary()); err != nil && os.Getenv(AllServers) != "all" {
+		t.Skipf("MinIO, the second S3 server, is tested with %s=all, which builds it once, or where that was done", AllServers)
+	}
+	return minio.start(t)
+}
+
+func (p *product) start(t testing.TB) *S3Server {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: no S3 test server")
 	}
-	binary, err := buildServer()
-	if err != nil {
-		t.Skipf("the S3 test server cannot be built (go -C storage/testserver build github.com/versity/versitygw/cmd/versitygw): %v", err)
+	p.once.Do(func() { p.path, p.err = p.build() })
+	if p.err != nil {
+		t.Skipf("the S3 test server cannot be built (%s in storage/testserver/%s): %v", p.pkg, p.module, p.err)
 	}
 	root := t.TempDir()
 	s := &S3Server{AccessKey: "test", Secret: "testtest-secret", Bucket: "bucket", Dir: filepath.Join(root, "bucket")}
 	if err := os.Mkdir(s.Dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	addr := freeAddress(t)
-	cmd := exec.Command(binary, "--quiet", "--keep-alive", "--port", addr, "posix", root)
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY_ID="+s.AccessKey, "ROOT_SECRET_ACCESS_KEY="+s.Secret)
+	address := freeAddress(t)
+	cmd := exec.Command(p.path, p.args(root, address)...)
+	cmd.Env = append(os.Environ(), p.env(s)...)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -55,16 +112,18 @@ func StartS3(t testing.TB) *S3Server {
 		cmd.Wait()
 		log.Close()
 	})
-	s.Endpoint = "http://" + addr
-	for range 100 {
+	s.Endpoint = "http://" + address
+	for range 600 {
 		if resp, err := http.Get(s.Endpoint); err == nil {
 			resp.Body.Close()
-			return s
+			if resp.StatusCode < 500 {
+				return s
+			}
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	text, _ := os.ReadFile(log.Name())
-	t.Fatalf("the S3 test server does not answer: %s", text)
+	t.Fatalf("%s does not answer: %s", p.name, text)
 	return nil
 }
 
@@ -77,44 +136,56 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// buildServer builds the server once and keeps it in the user's cache.
-var buildServer = sync.OnceValues(func() (string, error) {
-	module, err := serverModule()
+// binary is where the server of the pinned version is kept, in the user's cache;
+// "" where that cannot be known.
+func (p *product) binary() string {
+	module, err := serverModules()
 	if err != nil {
-		return "", err
+		return ""
 	}
-	pin, err := os.ReadFile(filepath.Join(module, "go.mod"))
+	pin, err := os.ReadFile(filepath.Join(module, p.module, "go.mod"))
 	if err != nil {
-		return "", err
+		return ""
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "chkscope-test", fmt.Sprintf("%x", sha256.Sum256(pin))[:16], p.name)
+}
+
+// build builds the server once and keeps it.
+func (p *product) build() (string, error) {
+	module, err := serverModules()
+	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(cache, "chkscope-test", fmt.Sprintf("%x", sha256.Sum256(pin))[:16])
-	binary := filepath.Join(dir, "versitygw")
+	binary := p.binary()
+	if binary == "" {
+		return "", errors.New("there is no cache directory")
+	}
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(binary), 0o777); err != nil {
 		return "", err
 	}
-	fmt.Fprintln(os.Stderr, "building the S3 test server, once; this takes some minutes (-short does without)")
+	fmt.Fprintf(os.Stderr, "building the S3 test server %s, once; this takes some minutes (-short does without)\n", p.name)
 	fresh := fmt.Sprintf("%s.%d", binary, os.Getpid())
-	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 	defer cancel()
-	build := exec.CommandContext(ctx, "go", "build", "-o", fresh, "github.com/versity/versitygw/cmd/versitygw")
-	build.Dir = module
+	build := exec.CommandContext(ctx, "go", "build", "-o", fresh, p.pkg)
+	build.Dir = filepath.Join(module, p.module)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %.500s", err, out)
 	}
 	return binary, os.Rename(fresh, binary)
-})
+}
 
-// serverModule looks for storage/testserver upwards of the working directory,
+// serverModules looks for storage/testserver upwards of the working directory,
 // which in tests is that of the package.
-func serverModule() (string, error) {
+func serverModules() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
