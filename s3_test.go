@@ -17,8 +17,7 @@ import (
 func s3Session(t *testing.T) (*storagetest.S3Server, *storagetest.Proxy, func(args ...string) result) {
 	server := storagetest.StartS3(t)
 	proxy := storagetest.StartProxy(t, server.Endpoint)
-	for k, v := range map[string]string{"AWS_ACCESS_KEY_ID": server.AccessKey, "AWS_SECRET_ACCESS_KEY": server.Secret,
-		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": ""} {
+	for k, v := range s3Environment(server) {
 		t.Setenv(k, v)
 	}
 	if err := os.CopyFS(filepath.Join(server.Dir, "in"), os.DirFS(incidentFiles)); err != nil {
@@ -27,6 +26,12 @@ func s3Session(t *testing.T) (*storagetest.S3Server, *storagetest.Proxy, func(ar
 	return server, proxy, func(args ...string) result {
 		return run(append(args, "--s3-endpoint", proxy.URL, "--s3-region", "us-east-1")...)
 	}
+}
+
+// s3Environment is that of who may use the server.
+func s3Environment(server *storagetest.S3Server) map[string]string {
+	return map[string]string{"AWS_ACCESS_KEY_ID": server.AccessKey, "AWS_SECRET_ACCESS_KEY": server.Secret,
+		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_PROFILE": "", "AWS_SESSION_TOKEN": ""}
 }
 
 // TestS3Prune: S3 to S3, S3 to local and back, each read as the local one is.

@@ -14,7 +14,9 @@ import (
 // Fault is what a Proxy does to one request. The zero value does nothing.
 type Fault struct {
 	Latency time.Duration // before anything else
-	Reset   bool          // cut the connection without an answer
+	// Hold keeps the request until it is closed, or the client has gone.
+	Hold  <-chan struct{}
+	Reset bool // cut the connection without an answer
 	// LoseAnswer lets the server do the request and cuts the connection then.
 	LoseAnswer bool
 	// Cut, if not nil, ends the connection after so many bytes of the answer.
@@ -91,6 +93,12 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, transport *http.Tr
 		f = decide(r)
 	}
 	time.Sleep(f.Latency)
+	if f.Hold != nil {
+		select {
+		case <-f.Hold:
+		case <-r.Context().Done():
+		}
+	}
 	switch {
 	case f.Reset:
 		reset(w)
