@@ -1,9 +1,13 @@
 package serde_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,9 +55,8 @@ func (c shares) of(t *testing.T, what string, typ *serde.Snapshot, b []byte) (se
 	v, left, err := serde.DecodeAll(typ, b, serde.DefaultLimits)
 	label := "none"
 	if typ != nil {
-		label = typ.Kind.String()
-		if why := serde.Unreadable(typ); why != "" {
-			label += " of unknown layout"
+		if label = typ.Kind.String(); serde.Unreadable(typ) != "" {
+			label = "serializers of jobs"
 		}
 	}
 	if c[label] == nil {
@@ -75,14 +78,50 @@ func (c shares) of(t *testing.T, what string, typ *serde.Snapshot, b []byte) (se
 	return v, left
 }
 
-func (c shares) log(t *testing.T) {
-	var labels []string
-	for l := range c {
-		labels = append(labels, l)
+// table is the part of the README about them.
+func (c shares) table() string {
+	var b strings.Builder
+	b.WriteString("| serializer of the value | values | decoded |\n|---|---:|---:|\n")
+	for _, l := range slices.SortedFunc(maps.Keys(c), func(x, y string) int {
+		return cmp.Or(cmp.Compare(c[y].all, c[x].all), cmp.Compare(x, y))
+	}) {
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", l, c[l].all, c[l].percent())
 	}
-	sort.Strings(labels)
-	for _, l := range labels {
-		t.Logf("%-28s %8d of %8d", l, c[l].decoded, c[l].all)
+	all := c.total()
+	fmt.Fprintf(&b, "| all | %d | %s |\n", all.all, all.percent())
+	return b.String()
+}
+
+func (s *share) percent() string {
+	switch s.decoded {
+	case s.all:
+		return "all"
+	case 0:
+		return "none"
+	}
+	return fmt.Sprintf("%.1f %%", math.Floor(1000*float64(s.decoded)/float64(s.all))/10)
+}
+
+// inReadme compares a table with the one in the README, or writes it there.
+func inReadme(t *testing.T, name, table string) {
+	t.Helper()
+	const file = "../../README.md"
+	readme, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
+	head, rest, ok := strings.Cut(string(readme), begin)
+	was, tail, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Errorf("the README has no part %q", name)
+	case *update:
+		if err := os.WriteFile(file, []byte(head+begin+table+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case was != table:
+		t.Errorf("the README says\n%s, not\n%s; renew it with -update", was, table)
 	}
 }
 
@@ -118,11 +157,10 @@ func (c shares) canonicalValue(t *testing.T, what string, m *serde.StateMeta, b 
 }
 
 // TestShareDecoded decodes every value of operator state and of heap and
-// canonical keyed state in the real snapshots. It counts by serializer; damage
-// there is none.
+// canonical keyed state in the real snapshots. It counts by serializer, as the
+// README tells; damage there is none.
 func TestShareDecoded(t *testing.T) {
 	count := shares{}
-	lists := map[string]bool{}
 	realfiles.Each(t, nil, func(s *realfiles.Snapshot) {
 		if strings.Contains(s.Name, "gen-9") {
 			return // 1.5 million times the same
@@ -131,7 +169,6 @@ func TestShareDecoded(t *testing.T) {
 	})
 	operator := *count.total()
 	eachKeyed(t, nil, func(s *realfiles.Snapshot, st *keyed.Stream) {
-		lists[s.Name] = true
 		for i := range st.Groups() {
 			_, err := st.Walk(i, math.MaxInt32, func(e keyed.Entry) error {
 				m := &st.Header.States[e.State]
@@ -148,7 +185,7 @@ func TestShareDecoded(t *testing.T) {
 			}
 		}
 	})
-	count.log(t)
+	inReadme(t, "decoded", count.table())
 	all := count.total()
 	t.Logf("operator state %d of %d, keyed state %d of %d", operator.decoded, operator.all, all.decoded-operator.decoded, all.all-operator.all)
 	if all.decoded < 50000 {
