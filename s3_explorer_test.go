@@ -225,7 +225,12 @@ func TestEndToEndS3Replaced(t *testing.T) {
 	see(t, s, "the write failed", "it was replaced", "w with the same destination")
 	typeKeys(t, s, "esc")
 	s.Settle(300 * time.Millisecond)
-	quit(t, s)
+	typeKeys(t, s, "q")
+	see(t, s, "Quit?")
+	typeKeys(t, s, "q")
+	if code, err := s.Wait(patient); code != exitOK || err != nil {
+		t.Errorf("exit code %d, %v", code, err)
+	}
 	if _, err := os.Stat(filepath.Join(x.server.Dir, "large-pruned/_metadata")); !os.IsNotExist(err) {
 		t.Errorf("a copy was written: %v", err)
 	}
