@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +173,69 @@ func TestPrunePointer(t *testing.T) {
 	writeFile(t, other, []byte(`{"kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"counter": "8"}}`))
 	r := run(append([]string{"prune", filepath.Join(home, "chk-1"), "--ha", other, "--to", filepath.Join(dir, "none")}, args...)...).wantCode(t, exitUsage)
 	if !strings.Contains(r.errOut, "nothing there points to checkpoint 7") {
+		t.Error(r.errOut)
+	}
+}
+
+// TestReplaceHA: the new object takes the place of the old one, which is kept; the
+// same command finds what an earlier run has left, and tells where all is done.
+func TestReplaceHA(t *testing.T) {
+	home, flags := haDirectory(t)
+	object := filepath.Join(home, "ha", "completedCheckpoint0123456789ab")
+	old, err := os.ReadFile(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "copy")
+	args := append([]string{"prune", object, "--drop", "4afc3a2c/operator/union", "--copy", "reference", "--changelog-off", "--to", to}, flags...)
+	args = slices.Clip(args)
+	replacing := slices.Clip(append(args, "--replace-ha"))
+	unchanged := func() {
+		t.Helper()
+		if now, err := os.ReadFile(object); err != nil || !bytes.Equal(now, old) {
+			t.Error("the object was changed")
+		}
+	}
+	if r := run(append(replacing, "--dry-run")...).wantCode(t, exitOK); !strings.Contains(r.out, "object") {
+		t.Error(r.out)
+	}
+	run(replacing...).wantCode(t, exitUsage) // nobody to ask
+	terminal := session{in: "write\n", tty: true}
+	if r := terminal.run(replacing...).wantCode(t, exitUsage); !strings.Contains(r.errOut, "Type replace to") || !strings.Contains(r.errOut, "declined") {
+		t.Error(r.errOut)
+	}
+	unchanged()
+	// The copy alone, then the replacement.
+	run(append(args, "--yes")...).wantCode(t, exitOK)
+	unchanged()
+	terminal.in = "replace\n"
+	r := terminal.run(replacing...).wantCode(t, exitOK)
+	if !strings.Contains(r.errOut, "only the object is left to be replaced") || !strings.Contains(r.out, "The object was replaced.") || !strings.Contains(r.out, "mv "+object+".chkscope-old-") {
+		t.Errorf("%s\n%s", r.out, r.errOut)
+	}
+	written, err := os.ReadFile(filepath.Join(to+".ha", filepath.Base(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now, err := os.ReadFile(object); err != nil || !bytes.Equal(now, written) {
+		t.Error("the new object is not in the place of the old one")
+	}
+	list, err := filepath.Glob(object + ".*")
+	if err != nil || len(list) != 1 || !strings.Contains(list[0], ".chkscope-old-") {
+		t.Fatalf("%v, %v", list, err)
+	}
+	if kept, err := os.ReadFile(list[0]); err != nil || !bytes.Equal(kept, old) {
+		t.Error("the kept object is not the old one")
+	}
+	// Once more: it is done, and said so.
+	if r := run(append(replacing, "--yes")...); r.code == exitOK || !strings.Contains(r.errOut, "was replaced by chkscope before; the old object is kept as") {
+		t.Errorf("exit %d: %s", r.code, r.errOut)
+	}
+	if r := run(append([]string{"ha", home}, flags...)...); !strings.Contains(r.out, "kept by chkscope when the object was replaced") {
+		t.Error(r.out)
+	}
+	chk := append([]string{"prune", filepath.Join(home, "chk-1"), "--drop", "4afc3a2c/operator/union", "--to", to + "-2", "--replace-ha", "--yes", "--copy", "reference", "--changelog-off", "--source-uri", "file:/checkpoints/chk-1"}, flags...)
+	if r := run(chk...).wantCode(t, exitUsage); !strings.Contains(r.errOut, "there is no object to be replaced") {
 		t.Error(r.errOut)
 	}
 }

@@ -32,6 +32,7 @@ type pruneFlags struct {
 	changelogOff       bool
 	keepHeaders        bool
 	verifyCopies       bool
+	replaceHA          bool
 }
 
 func (p *program) pruneCommand() *cobra.Command {
@@ -64,6 +65,7 @@ What is interrupted goes on when the same command is given again.`,
 	cmd.Flags().StringArrayVar(&f.drop, "drop", nil, "selector of what goes (repeatable)")
 	cmd.Flags().StringArrayVar(&f.fix, "fix", nil, "rule whose remedies go (repeatable)")
 	cmd.Flags().StringVar(&f.object, "ha", "", "completedCheckpoint object of this checkpoint, to be pruned with it; or what points to it: a ConfigMap (- is stdin), a ZooKeeper node, a directory")
+	cmd.Flags().BoolVar(&f.replaceHA, "replace-ha", false, "put the new object in the place of the old one, which is kept beside it; no JobManager may run")
 	cmd.Flags().StringVar(&f.where, "where", "", "of what --drop names (operators too) only the entries for which this condition holds, e.g. 'key matches \"^test-\"'")
 	cmd.Flags().DurationVar(&f.ttl, "ttl", 0, "how long the state lives (e.g. 24h), for conditions that ask; no snapshot records it")
 	cmd.Flags().StringVar(&f.planFile, "plan", "", "a saved plan instead of URI, --drop and --fix")
@@ -151,10 +153,17 @@ func (p *program) prune(ctx context.Context, args []string, f pruneFlags) error 
 		}
 		return plan.CheckSources(ctx)
 	}
-	if err := p.confirm(ctx, st, plan, f.yes); err != nil {
+	if f.replaceHA {
+		return p.pruneAndReplace(ctx, st, plan, f.yes)
+	}
+	if err := p.confirm(ctx, st, plan, "write", f.yes); err != nil {
 		return err
 	}
-	return p.apply(ctx, st, plan)
+	result, err := p.apply(ctx, st, plan)
+	if err != nil {
+		return err
+	}
+	return p.writeResult(ctx, st, plan.Document(result))
 }
 
 // plan opens the source and plans, from flags or from a plan file.
@@ -182,6 +191,7 @@ func (p *program) plan(ctx context.Context, st model.Store, args []string, f pru
 	}
 	plan, err := p.makePlan(ctx, s, saved, to, f)
 	if err != nil {
+		p.sayReplaced(ctx, s, f)
 		s.Close()
 		return nil, nil, err
 	}
@@ -208,6 +218,9 @@ func (p *program) makePlan(ctx context.Context, s *snapshot, saved *prune.Plan, 
 	}
 	if err := p.findObject(ctx, s, f.object, &req); err != nil {
 		return nil, err
+	}
+	if f.replaceHA { // the pointer stays as it is
+		req.Pointer = nil
 	}
 	selectors, err := p.remedies(ctx, s, f.fix)
 	if err != nil {
@@ -288,7 +301,7 @@ func savePlan(ctx context.Context, plan *prune.Plan, path string) error {
 }
 
 // confirm shows the plan and asks for the word, unless --yes.
-func (p *program) confirm(ctx context.Context, st model.WriteStore, plan *prune.Plan, yes bool) error {
+func (p *program) confirm(ctx context.Context, st model.WriteStore, plan *prune.Plan, word string, yes bool) error {
 	if yes {
 		return nil
 	}
@@ -298,32 +311,38 @@ func (p *program) confirm(ctx context.Context, st model.WriteStore, plan *prune.
 	if _, err := io.WriteString(p.err, withoutSecrets(p.planText(ctx, st, plan.Document(nil)))); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.err, "\nType write to write this copy, anything else to stop: ")
+	what := "to write this copy"
+	if word == replaceWord {
+		what = fmt.Sprintf("to write this copy and to put its object in the place of %s (no JobManager of the cluster may run)", model.Clean(plan.Object.Source))
+	}
+	fmt.Fprintf(p.err, "\nType %s %s, anything else to stop: ", word, what)
 	line, err := bufio.NewReader(p.in).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if strings.TrimSpace(line) != "write" {
+	if strings.TrimSpace(line) != word {
 		return usageError("declined: nothing was written")
 	}
 	return nil
 }
 
-// apply writes the copy, with progress, and prints the document.
-func (p *program) apply(ctx context.Context, st model.WriteStore, plan *prune.Plan) error {
+// apply writes the copy, with progress.
+func (p *program) apply(ctx context.Context, st model.WriteStore, plan *prune.Plan) (*prune.Result, error) {
 	bar := p.progress("writing", "B")
 	result, err := prune.Apply(ctx, plan, st, func(now prune.Progress) {
 		bar.what = "writing " + now.Phase
 		bar.at(now.BytesDone, now.BytesAll)
 	})
 	bar.end()
-	if err != nil {
-		if ctx.Err() != nil {
-			p.say("stopped; the same command goes on where it was")
-		}
-		return err
+	if err != nil && ctx.Err() != nil {
+		p.say("stopped; the same command goes on where it was")
 	}
-	doc := plan.Document(result)
+	return result, err
+}
+
+// writeResult prints the document of what was written.
+func (p *program) writeResult(ctx context.Context, st model.WriteStore, doc *prune.Document) error {
+	var err error
 	if p.flags.json {
 		err = p.writeJSON(doc)
 	} else {

@@ -78,6 +78,9 @@ func (p *program) resultText(ctx context.Context, st model.WriteStore, d *prune.
 		fmt.Fprintf(w, "The object too: %s state cells checked, %s equal, %s removed.\n",
 			model.FormatCount(int64(o.Checked)), model.FormatCount(int64(o.Equal)), model.FormatCount(int64(o.Removed)))
 	}
+	if o := d.Object; o != nil && o.Kept != nil {
+		fmt.Fprintf(w, "%s The old one is kept as %s\n", p.strong("The object was replaced."), model.Clean(*o.Kept))
+	}
 	if d.ReportFile != nil {
 		fmt.Fprintf(w, "The report is in %s\n", model.Clean(*d.ReportFile))
 	}

@@ -40,6 +40,8 @@ type ObjectPlan struct {
 	Bytes      BeforeAfter `json:"bytes"`
 	// Pointer is the new pointer to the new object; null: none was asked for.
 	Pointer *PointerPlan `json:"pointer"`
+	// Kept is where the old object is after it was replaced; null: it was not.
+	Kept *string `json:"kept"`
 }
 
 // ObjectProof is what reading the new object back showed; it counts as Proof.
@@ -297,7 +299,7 @@ func (a *application) writeObject(ctx context.Context) error {
 }
 
 // proveObject reads the object back and compares it with its source. What went
-// from `_metadata`, and no more, must have gone from it.
+// from `_metadata` (whole, where not nil), and no more, must have gone from it.
 func (a *application) proveObject(ctx context.Context, whole *Proof) (*ObjectProof, error) {
 	o := a.work.object
 	if o == nil {
@@ -319,7 +321,7 @@ func (a *application) proveObject(ctx context.Context, whole *Proof) (*ObjectPro
 	if err := p.checkpoint(); err != nil {
 		return nil, err
 	}
-	if whole.Checked != p.proof.Checked || whole.Equal != p.proof.Equal || whole.Removed != p.proof.Removed {
+	if whole != nil && (whole.Checked != p.proof.Checked || whole.Equal != p.proof.Equal || whole.Removed != p.proof.Removed) {
 		p.wrong("of _metadata %d state cells of %d are gone, of the object %d of %d", whole.Removed, whole.Checked, p.proof.Removed, p.proof.Checked)
 	}
 	if p.count > 0 {

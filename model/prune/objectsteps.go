@@ -14,11 +14,14 @@ func (p *Plan) objectSteps() []string {
 		"To restart the same cluster from high availability (this instead of a restore from the path): stop all its JobManagers (stop the processes, or scale the Deployment to 0). Do not cancel the job: that deletes its HA entries.",
 	}
 	n := o.Pointer
-	if n == nil {
+	switch {
+	case o.Kept != nil:
+		steps = []string{fmt.Sprintf("The new object is in the place of the old one, which is kept as %s. Flink knows nothing of that file, and never deletes it.", *o.Kept)}
+	case n == nil:
 		steps = append(steps,
 			fmt.Sprintf("Back up the old object (%s) and what points to it: `zkCli.sh get -b` of /…/checkpoints/NUMBER (ZooKeeper 3.9 and later), or `kubectl get configmap … -o yaml`.", o.Source),
 			fmt.Sprintf("Put the new object under the old name: copy %s over %s. What points to it stays as it is: the length that it records is not looked at.", o.URI, o.Source))
-	} else {
+	default:
 		there, back := n.commands(o.Checkpoint)
 		steps = append(steps, "Let the pointer lead to the new object, where it lies: "+there)
 		if n.ConfigMap == "" {
@@ -32,10 +35,12 @@ func (p *Plan) objectSteps() []string {
 	}
 	steps = append(steps,
 		fmt.Sprintf("Start the JobManager. Its log shows \"Recovering checkpoints from …\", \"Trying to retrieve checkpoint %[1]d.\" and \"Restoring job … from Checkpoint %[1]d @ … located at …\", with the old checkpoint's directory, which the object still names. With another number a newer object was there: that one has to be pruned.", o.Checkpoint))
-	if n == nil {
+	switch {
+	case o.Kept != nil:
+		steps = append(steps, fmt.Sprintf("To go back: stop the JobManagers, mv %s %s, start them.", localWord(*o.Kept), localWord(o.Source)))
+	case n == nil:
 		steps = append(steps, "To go back: stop the JobManagers, put the backup under the old name, start them.")
-	}
-	if n != nil {
+	default:
 		steps = append(steps, fmt.Sprintf("Keep %s while the pointer leads there. Flink deletes the new object itself when it drops the checkpoint; nobody deletes the old one.", o.URI))
 	}
 	if p.Files.Rewritten > 0 {
