@@ -168,12 +168,6 @@ func buildBoth(ctx context.Context, s *model.Snapshot, t *model.Tree, object *mo
 // addObject plans the removals of the copy in the object.
 func (p *Plan) addObject(ctx context.Context, object *model.Snapshot, tree *model.Tree, req Request) error {
 	copied := p.work
-	if req.Where != "" { // entries are found by what the streams' headers say
-		var err error
-		if tree, err = object.ReadHeaders(ctx, nil); err != nil {
-			return err
-		}
-	}
 	condition, err := compileWhere(req)
 	if err != nil {
 		return err

@@ -324,7 +324,9 @@ func (p *prover) coordinator(i int, a, b *metadata.Operator) error {
 		before := p.count
 		same, err := false, error(nil)
 		if k := p.r.kafka[i]; k != nil && k.enumerator > 0 {
-			same, err = p.sameKafka(k, a.Coordinator, b.Coordinator)
+			if same, err = p.sameKafka(k, a.Coordinator, b.Coordinator); same {
+				p.proof.EntriesRemoved += k.enumerator
+			}
 		} else {
 			same, err = p.sameStream(a.Coordinator, b.Coordinator)
 		}
