@@ -51,6 +51,9 @@ Memory does not grow with the number of entries.`,
 			if f.format != "jsonl" && f.format != "csv" {
 				return usageError("--format %q: type jsonl or csv", f.format)
 			}
+			if f.limit < 0 {
+				return usageError("--limit %d: type a number from 0", f.limit)
+			}
 			return p.export(cmd.Context(), args[0], args[1], f)
 		},
 	}

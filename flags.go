@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,7 +79,7 @@ func (g *globalFlags) fromEnvironment(cmd *cobra.Command, getenv func(string) st
 		}
 		for _, v := range values {
 			if e := f.Value.Set(v); e != nil {
-				err = usageError("%s=%q: %v", name, v, e)
+				err = usageError("%s=%q: %s", name, v, flagProblem(e))
 			}
 		}
 	})
@@ -92,6 +93,22 @@ func (g *globalFlags) fromEnvironment(cmd *cobra.Command, getenv func(string) st
 		return usageError("--framesize %d: type a number of bytes above 0", g.frameSize)
 	}
 	return nil
+}
+
+// strconvError is what package strconv says of a text.
+var strconvError = regexp.MustCompile(`strconv\.Parse(\w+): parsing "[^"]*": (.*)`)
+
+// flagProblem says what is wrong with the value of a flag in the words of a person.
+func flagProblem(err error) string {
+	return strconvError.ReplaceAllStringFunc(err.Error(), func(s string) string {
+		switch m := strconvError.FindStringSubmatch(s); {
+		case strings.HasPrefix(m[2], "value out of range"):
+			return "that number is too large"
+		case m[1] == "Bool":
+			return "type true or false"
+		}
+		return "type a whole number"
+	})
 }
 
 func environmentName(flag string) string {

@@ -46,6 +46,9 @@ operator and every master state), and below it its children down to --depth rows
 			if f.depth < 1 {
 				return usageError("--depth %d: type a number from 1", f.depth)
 			}
+			if f.limit < 0 {
+				return usageError("--limit %d: type a number from 0", f.limit)
+			}
 			return p.ls(cmd.Context(), args, f)
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type program struct {
 
 	flags globalFlags
 	log   *logFile // --log, or nil
+	bar   atomic.Pointer[progress]
 	meter storage.Meter
 	// toExplorer takes what storages say while the explorer is on the screen; nil
 	// takes nothing.
@@ -99,7 +101,7 @@ a parent directory, whose newest complete checkpoint is opened.`,
 	p.flags.register(root.PersistentFlags())
 	fail.register(root.Flags())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%s: %v; type %q for what it takes", cmd.CommandPath(), err, cmd.CommandPath()+" --help")
+		return usageError("%s: %s; type %q for what it takes", cmd.CommandPath(), flagProblem(err), cmd.CommandPath()+" --help")
 	})
 	root.AddCommand(p.demoCommand(), p.reportCommand(), p.lsCommand(), p.showCommand(), p.exportCommand(), p.pruneCommand(), p.copyCommand(), p.verifyCommand(), p.haCommand(), p.rulesCommand(), p.versionCommand())
 	return root

@@ -136,7 +136,11 @@ func TestUsage(t *testing.T) {
 		{"bad depth", []string{"ls", "--depth", "0", dir}, "--depth 0"},
 		{"bad colour", []string{"report", "--color", "pink", dir}, "auto, always or never"},
 		{"bad map", []string{"report", "--map", "nowhere", dir}, "--map FROM=TO"},
+		{"bad limit", []string{"ls", "--limit", "-1", dir}, "--limit -1"},
+		{"bad limit of export", []string{"export", "--limit", "-1", dir, "*"}, "--limit -1"},
 		{"bad frame size", []string{"report", "--framesize", "0", dir}, "--framesize 0"},
+		{"no number", []string{"report", "--framesize", "ten", dir}, "type a whole number"},
+		{"a number too large", []string{"report", "--framesize", "99999999999999999999", dir}, "too large"},
 		{"no uid file", []string{"report", "--uids", filepath.Join(dir, "none"), dir}, "--uids"},
 		{"no job graph", []string{"report", "--job-graph", filepath.Join(dir, "state-0"), dir}, "--job-graph"},
 		{"selector without a match", []string{"show", dir, "orders/operator/nothing"}, "matches nothing"},
@@ -245,7 +249,7 @@ func TestEnvironment(t *testing.T) {
 	if got := uid(env.run("report", "--fail-on", "never", "--uid", "other", dir)); got != nil {
 		t.Errorf("the flag does not come before the environment: %v", got)
 	}
-	session{env: map[string]string{"CHKSCOPE_FRAMESIZE": "ten"}}.run("report", dir).wantCode(t, exitUsage).wantErr(t, "CHKSCOPE_FRAMESIZE")
+	session{env: map[string]string{"CHKSCOPE_FRAMESIZE": "ten"}}.run("report", dir).wantCode(t, exitUsage).wantErr(t, `CHKSCOPE_FRAMESIZE="ten": type a whole number`)
 	run("report", "--fail-on", "never", "--uid", "other", dir).wantErr(t, `no operator has the uid "other"`)
 }
 

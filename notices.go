@@ -21,7 +21,7 @@ func (p *program) say(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
 		line = model.Clean(withoutSecrets(strings.TrimSuffix(line, "\n")))
 		if !p.quiet {
-			fmt.Fprintf(p.err, "chkscope: %s\n", line)
+			p.bar.Load().aside(func() { fmt.Fprintf(p.err, "chkscope: %s\n", line) })
 		}
 		p.log.line(line)
 	}

@@ -187,6 +187,9 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	if v.FirstEntries, err = firstEntries(ctx, s, n, g, f); err != nil {
 		return v, err
 	}
+	if len(v.FirstEntries) == 0 && g.Entries.First >= 0 && f.entries > 0 && t.Entries(n) == model.Unknown {
+		return v, usageError("%s: there is no such entry, or the stream cannot be read that far", g.Selector())
+	}
 	c, err := connectorOf(ctx, s, n)
 	v.Coordinator, v.KafkaPositions, v.morePositions = c.coordinator, c.positions, c.more
 	return v, err

@@ -110,8 +110,22 @@ func (a *App) nextLens() tea.Cmd {
 	return a.tree.rebuild()
 }
 
+// turned is the last turn of the tree: the row that was left, and the one that
+// was gone to, which may only be what holds it. Turning back from there goes to
+// the first again.
+type turned struct {
+	names    *names
+	from, to row
+}
+
 func (a *App) turnTree() tea.Cmd {
 	here, was := a.tree.translate(a.tree.here()), a.tree.shown.turn
+	if b := a.turned; b.names == a.tree.names {
+		if back, _ := a.tree.nearest(b.to); back == here {
+			here = b.from
+		}
+	}
+	from := here
 	a.tree.turn = 1 - a.tree.turn
 	t := a.tree.names.tree
 	if t.Parent(a.tree.zoom, a.tree.turn) == model.None {
@@ -122,6 +136,7 @@ func (a *App) turnTree() tea.Cmd {
 		here = row{t.Parent(here.node, was), -1}
 	}
 	a.tree.want = &here
+	a.turned = turned{a.tree.names, from, here}
 	return a.tree.rebuild()
 }
 

@@ -22,11 +22,12 @@ type App struct {
 	theme theme
 	w, h  int
 
-	snap  *model.Snapshot // nil: not open yet
-	names *names
-	tree  treeView
-	pages pages
-	moved bool // a key was pressed: where the cursor is is a person's choice
+	snap   *model.Snapshot // nil: not open yet
+	names  *names
+	tree   treeView
+	pages  pages
+	turned turned
+	moved  bool // a key was pressed: where the cursor is is a person's choice
 
 	found findings
 	marks *marking

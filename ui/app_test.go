@@ -72,6 +72,31 @@ func TestNumbers(t *testing.T) {
 	x.mustShow(`no entry "192": they go from 0 to 191`)
 }
 
+// TestTurnTwice: turning the tree and back goes to the same row, also where the
+// other turn has only what holds it; a row gone to meanwhile is kept.
+func TestTurnTwice(t *testing.T) {
+	x := openIncident(t, 80, 24)
+	state := x.here()
+	for range 3 {
+		x.press("t t")
+		if x.here() != state {
+			t.Fatalf("from %q to %q", state, x.here())
+		}
+	}
+	x.press("right right down") // a subtask of the state
+	cell := x.tree.here()
+	x.press("t t")
+	if x.tree.here() != cell {
+		t.Errorf("from %v to %v", cell, x.tree.here())
+	}
+	x.press("t G")
+	last := x.here()
+	x.press("t t")
+	if x.here() != last {
+		t.Errorf("from %q to %q", last, x.here())
+	}
+}
+
 func TestLensTurnSortPercentZoom(t *testing.T) {
 	x := openIncident(t, 80, 24)
 	x.mustShow("lens: state")

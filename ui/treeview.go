@@ -124,6 +124,20 @@ func (v *treeView) adopt(l *list) {
 	}
 }
 
+// nearest is the row r, or the innermost that holds it and is shown, and its
+// number; -1 where there is none.
+func (v *treeView) nearest(r row) (row, int64) {
+	for ; r.node != model.None; r = (row{v.names.tree.Parent(r.node, v.turn), -1}) {
+		if at := v.list.find(r); at >= 0 {
+			return r, at
+		}
+		if r.node == v.zoom {
+			break
+		}
+	}
+	return r, -1
+}
+
 // translate gives a row of the tree that is shown in the tree that is wanted, or
 // what holds it there.
 func (v *treeView) translate(r row) row {
