@@ -65,6 +65,8 @@ var screens = []struct {
 	{"write-failed", openIncident, func(x *tester) {
 		writeAll(x)
 		x.press("esc w")
+		x.wait(time.Second)
+		x.press("up backspace backspace down") // to where the copy is
 		x.confirm()
 	}},
 	{"help", openIncident, func(x *tester) { x.press("?") }},

@@ -259,6 +259,7 @@ func (a *App) written(m writtenMsg) tea.Cmd {
 		a.push(&failurePage{err: m.err})
 	default:
 		a.marks.rememberWritten()
+		a.plan.forget()
 		a.plan.destination = "" // it is taken now
 		a.say("written and proved: %s", shownURI(m.result.Plan.Destination))
 		a.push(&resultPage{result: m.result})
