@@ -91,18 +91,19 @@ func prunedIncident(t *testing.T, f *flink, s sample, unedited restored, copies 
 func TestMissingConnector(t *testing.T) {
 	for _, minor := range []string{"1.15", "1.20"} {
 		t.Run(minor, func(t *testing.T) {
-			s := open(t, filepath.Join(lab(t), minor+"-incident-chk"))
-			dir := t.TempDir()
+			b := &bench{flink: start(t, minor, ""), home: filepath.Join(t.TempDir(), "source")}
+			b.makeIncident(t)
+			snapshot, dir := b.snapshots["checkpoint"], t.TempDir()
 			for to, flags := range map[string][]string{"whole": nil, "half": {"--keep-headers"}} {
-				o := chkscope(t, append([]string{"prune", s.snapshot, "--uid", "orders-source", "--drop", "orders-source/operator/" + legacyList, "--to", filepath.Join(dir, to), "--yes"}, flags...)...)
+				o := chkscope(t, append([]string{"prune", snapshot, "--uid", "orders-source", "--drop", "orders-source/operator/" + legacyList, "--to", filepath.Join(dir, to), "--yes"}, flags...)...)
 				if o.code != 0 {
 					t.Fatalf("prune %s: exit %d\n%s", to, o.code, o.stderr)
 				}
 			}
 			f := start(t, minor, "flink-connector-kafka")
-			for _, snapshot := range []string{s.snapshot, filepath.Join(dir, "half")} {
-				if _, err := f.restore("migrated", snapshot, t.TempDir(), "parallelism=3"); err == nil || !strings.Contains(err.Error(), "KafkaTopicPartition") {
-					t.Errorf("%s should miss the class KafkaTopicPartition: %v", snapshot, err)
+			for _, from := range []string{snapshot, filepath.Join(dir, "half")} {
+				if _, err := f.restore("migrated", from, t.TempDir(), "parallelism=3"); err == nil || !strings.Contains(err.Error(), "KafkaTopicPartition") {
+					t.Errorf("%s should miss the class KafkaTopicPartition: %v", from, err)
 				}
 			}
 			if _, err := f.restore("migrated", filepath.Join(dir, "whole"), t.TempDir(), "parallelism=3"); err != nil {

@@ -245,9 +245,12 @@ func (b *bench) try(t *testing.T, r row) cell {
 	return cell{Result: "ok"}
 }
 
-// chosen settles which state of oneOf goes.
+// chosen settles which state of oneOf goes, and what the key of an entry is.
 func (b *bench) chosen(t *testing.T, r row) row {
 	t.Helper()
+	if r.entry != "" {
+		r.drop, r.gone = drop(r.entry), drop(fmt.Sprintf(r.gone[0], b.keyOf(t, r)))
+	}
 	for _, state := range r.oneOf {
 		r.drop, r.gone = drop("enrich/keyed/"+state), keyedFacts("enrich", state)
 		if o := chkscope(t, append(b.arguments(r), "--to", filepath.Join(t.TempDir(), "copy"), "--dry-run")...); o.code == 0 {
@@ -255,6 +258,24 @@ func (b *bench) chosen(t *testing.T, r row) row {
 		}
 	}
 	return r
+}
+
+// keyOf is the key of a row's entry, as `chkscope export` tells it: of the map in broadcast state, else of keyed state.
+func (b *bench) keyOf(t *testing.T, r row) string {
+	t.Helper()
+	args := append([]string{"export"}, b.arguments(r)[1:]...)
+	o := chkscope(t, slices.Insert(args, 2, r.entry)...)
+	var entry struct {
+		Key    any
+		MapKey any `json:"map_key"`
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &entry); err != nil {
+		t.Fatalf("export %s: %v\n%s%s", r.entry, err, o.stdout, o.stderr)
+	}
+	if entry.MapKey != nil {
+		return fmt.Sprint(entry.MapKey)
+	}
+	return fmt.Sprint(entry.Key)
 }
 
 // arguments are those of chkscope but for the copy's kind and place.
@@ -448,6 +469,16 @@ func once(facts []string, before, after int) []string {
 // withoutOrders3: one element of 7 goes.
 func withoutOrders3(facts []string) []string {
 	return withoutElements(facts, "union buffering union-offsets=(orders-3,", 7, 6)
+}
+
+// fromStart: partitions are read from their first offset.
+func fromStart(facts []string, partitions string) []string {
+	first := regexp.MustCompile("^(source orders-source " + partitions + ".*first=)\\d+$")
+	var all []string
+	for _, f := range facts {
+		all = append(all, first.ReplaceAllString(f, "${1}0"))
+	}
+	return all
 }
 
 // withoutRefunds: of the 72 elements those of 2 of the 8 partitions go.

@@ -22,6 +22,7 @@ type row struct {
 	snapshot string                  // checkpoint, canonical or native
 	name     string                  // as in the design's table of edits
 	drop     []string                // selectors; nothing is `chkscope copy`
+	entry    string                  // in place of drop: a single entry, whose key is put into gone
 	oneOf    []string                // in place of drop and gone: keyed states of enrich, of which the first goes that can; their order in a stream is another in each JVM
 	flags    []string                // more of chkscope's flags
 	gone     []string                // regular expressions
@@ -117,6 +118,14 @@ func whereRows() []row {
 
 func where(condition string) []string { return drop("--where", condition) }
 
+// entryRows take out single entries of keyed state, in canonical streams and in heap snapshots.
+func entryRows(snapshot string) []row {
+	return []row{
+		{snapshot: snapshot, name: "where on a key of all states", drop: drop("named/keyed"), flags: where(`key == "name-2"`), gone: []string{`^keyed named key=name-2 `}},
+		{snapshot: snapshot, name: "entry of merged-list", entry: "named/keyed/merged-list/1/1", gone: []string{`^keyed named key=%s merged-list=`}},
+	}
+}
+
 // keyCounts are facts that change with single entries; the entries have facts of their own.
 func keyCounts(state string) []string {
 	return drop("keys enrich#0 "+state+"=", "keys enrich#1 "+state+"=")
@@ -147,6 +156,8 @@ var heapRows = join([]row{
 	{snapshot: "checkpoint", full: true, name: "keyed-drop opaque", drop: drop("enrich/keyed/opaque"), gone: keyedFacts("enrich", "opaque")},
 	{snapshot: "checkpoint", name: "where on buffered-elements", drop: drop("buffering/operator/buffered-elements"), flags: where("value.f1 == 2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}},
 	{snapshot: "checkpoint", full: true, name: "where on union-offsets", drop: drop("buffering/operator/union-offsets"), flags: where(`value.f0 == "orders-3"`), expect: withoutOrders3},
+	{snapshot: "checkpoint", name: "where on entries of limits", drop: drop("with-rules/operator/limits"), flags: where(`map_key == "limit-3"`), gone: []string{`^broadcast with-rules#\d+ limits\[limit-3\]=`}},
+	{snapshot: "checkpoint", full: true, name: "entry of rules", entry: "with-rules/operator/rules/0/2", gone: []string{`^broadcast with-rules#\d+ rules\[%s\]=`}},
 	{snapshot: "checkpoint", name: "where on namespaces of spaced", drop: drop("named/keyed/spaced"), flags: where(`namespace == "space-a" and key != "name-0"`), gone: []string{`^keyed named key=name-[1-6] spaced@space-a=`}},
 	{snapshot: "checkpoint", full: true, name: "where on keys of ttl-map", drop: drop("named/keyed/ttl-map"), flags: where(`key == "name-2"`), gone: []string{`^keyed named key=name-2 ttl-map\[`}},
 	{snapshot: "canonical", name: "where enrich key", drop: drop("enrich/keyed"), flags: drop("--where", `key == 3 and not (state contains "timer")`), gone: []string{`^keyed enrich key=3 `}, ignore: drop("keys enrich")},
@@ -157,7 +168,7 @@ var heapRows = join([]row{
 	{snapshot: "canonical", name: "keyed-drop order, parallelism 3", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order"), restore: "parallelism=3", first: "1.15"},
 	{snapshot: "checkpoint", full: true, name: "elements buffered-elements 2, parallelism 3", drop: drop("buffering/operator/buffered-elements/*/2"), gone: []string{`^list buffering#\d+ buffered-elements=\(subtask-\d+-element-2,`}, restore: "parallelism=3", first: "1.15"},
 	{snapshot: "checkpoint", name: "op-full union-offsets, job without it", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), restore: "without=union-offsets"},
-}, keyedDrops("canonical"), whereRows(), claims(dropUnion, true), claims(row{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")}, false))
+}, entryRows("checkpoint"), keyedDrops("canonical"), whereRows(), entryRows("canonical"), claims(dropUnion, true), claims(row{snapshot: "canonical", name: "keyed-drop order", drop: drop("enrich/keyed/order"), gone: keyedFacts("enrich", "order")}, false))
 
 var rocksRows = join([]row{
 	dropUnion,
@@ -168,7 +179,7 @@ var rocksRows = join([]row{
 	{snapshot: "native", name: "as Flink wrote it", copies: "none", claim: "CLAIM", first: "1.15", fails: "own checkpoint: .*FileNotFoundException"},
 	{snapshot: "checkpoint", name: "copy, parallelism 3", copies: "full", restore: "parallelism=3", first: "1.15"},
 	{snapshot: "checkpoint", name: "copy, moved", copies: "full", moved: true},
-}, keyedDrops("canonical"), inFull(whereRows()), claims(row{snapshot: "checkpoint", name: "copy"}, false), inFull(claims(dropUnion, true)))
+}, keyedDrops("canonical"), inFull(whereRows()), inFull(entryRows("canonical")), claims(row{snapshot: "checkpoint", name: "copy"}, false), inFull(claims(dropUnion, true)))
 
 // plainRows are named states of a heap checkpoint whose values all have known ends.
 func plainRows() []row {
@@ -177,6 +188,7 @@ func plainRows() []row {
 		{snapshot: "checkpoint", name: "keyed-drop processing timers", drop: drop("enrich/keyed/_timer_state%2Fprocessing_user-timers"), gone: []string{"^timer enrich processing"}, released: drop("_timer_state/processing_user-timers")},
 		dropSum,
 		dropSum.with(func(r *row) { r.name, r.restore = "keyed-drop sum, job without it", "without=opaque,order,history,sum" }),
+		{snapshot: "checkpoint", name: "where on map keys of per-product", drop: drop("enrich/keyed/per-product"), flags: where(`map_key == "product-3"`), gone: []string{`^keyed enrich key=\d+ per-product\[product-3\]`}},
 		{snapshot: "checkpoint", name: "where on per-product", drop: drop("enrich/keyed/per-product"), flags: where("key in [3, 7]"), gone: []string{`^keyed enrich key=(3|7) per-product\[`}, ignore: keyCounts("per-product")},
 		{snapshot: "checkpoint", name: "where on event timers", drop: eventTimers, flags: where("key == 7"), gone: []string{`^timer enrich event key=7 `}},
 		{snapshot: "checkpoint", name: "where on session-ttl", drop: drop("enrich/keyed/session-ttl"), flags: where(`value matches "-29[0-4]$"`), gone: []string{`^keyed enrich key=\d+ session-ttl=(session-29[0-4]|null)$`}, ignore: keyCounts("session-ttl")},
@@ -262,6 +274,13 @@ var groups = []group{
 		// No other state is in the stream: with its last name gone from the map the handle goes too, and the header with it.
 		{snapshot: "checkpoint", name: "op-map " + legacyList, drop: drop("orders-source/operator/" + legacyList), flags: drop("--keep-headers"), gone: []string{"^union orders-source"}, released: drop(legacyList)},
 		{snapshot: "checkpoint", name: "op-full " + legacyList, drop: drop("orders-source/operator/" + legacyList), gone: []string{"^union orders-source"}, released: drop(legacyList)},
+	}},
+	// A real broker: only Flink 1.15 has one here.
+	{name: "kafka", scenario: "kafka", making: "checkpoints=5", options: "keys=12", first: "1.15", last: "1.15", uids: drop("orders-source", "enrich"), rows: []row{
+		{snapshot: "checkpoint", name: "where on a topic of a source, job without it", drop: drop("orders-source"), flags: where(`topic == "payments"`), gone: []string{"^source orders-source payments-"}, restore: "topics=orders"},
+		// What the job still subscribes to comes back as new, and is read from its start.
+		{snapshot: "checkpoint", name: "where on a topic of a source", drop: drop("orders-source"), flags: where(`topic == "payments"`), expect: func(facts []string) []string { return fromStart(facts, "payments-") }},
+		{snapshot: "checkpoint", name: "where on a partition of a source", drop: drop("orders-source/coordinator"), flags: where(`topic == "orders" and partition == 2`), expect: func(facts []string) []string { return fromStart(facts, "orders-2 ") }},
 	}},
 	{name: "incident", scenario: "legacy", options: "parallelism=3 ignore=true", last: "1.20", incident: true, uids: drop("orders-source", "enrich"), part: true, rows: []row{
 		{snapshot: "checkpoint", name: "dedupe " + legacyList, drop: drop("orders-source/operator/" + legacyList + "/*/duplicates"), expect: deduped},

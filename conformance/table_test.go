@@ -59,9 +59,9 @@ func (tab table) markdown() string {
 
 // kinds are the lines of the short table, in its order.
 var kinds = []string{
-	"an operator", "operator state: a name, or all", "operator state: emptied, its name kept", "operator state: list elements, subtasks, duplicates",
+	"an operator", "operator state: a name, or all", "operator state: emptied, its name kept", "operator state: elements, map entries, subtasks, duplicates",
 	"keyed state: a name out of a canonical savepoint", "keyed state: a name out of a heap snapshot", "keyed state: a name inside RocksDB's files",
-	"keyed state: single entries, timers", "keyed state: all of an operator", "coordinator state", "in-flight data", "copy, nothing removed", "Flink's own native RocksDB savepoint, moved",
+	"keyed state: single entries, timers", "Kafka topics and partitions of a KafkaSource", "keyed state: all of an operator", "coordinator state", "in-flight data", "copy, nothing removed", "Flink's own native RocksDB savepoint, moved",
 }
 
 // kind is the line of the short table that a row counts in.
@@ -71,9 +71,11 @@ func (g group) kind(r row) string {
 	}
 	rocks := strings.Contains(g.options, "backend=rocksdb") && r.snapshot != "canonical"
 	switch {
+	case g.name == "kafka":
+		return "Kafka topics and partitions of a KafkaSource"
 	case r.copies == "none":
 		return "Flink's own native RocksDB savepoint, moved"
-	case r.drop == nil && r.oneOf == nil:
+	case r.drop == nil && r.oneOf == nil && r.entry == "":
 		return "copy, nothing removed"
 	case is("operator "):
 		return "an operator"
@@ -93,10 +95,10 @@ func (g group) kind(r row) string {
 		return "keyed state: a name out of a canonical savepoint"
 	case is("keyed-drop", "keyed-cut"):
 		return "keyed state: a name out of a heap snapshot"
-	case strings.Contains(r.drop[0], "/keyed/"):
+	case strings.Contains(r.entry+strings.Join(r.drop, ""), "/keyed"):
 		return "keyed state: single entries, timers"
 	}
-	return "operator state: list elements, subtasks, duplicates"
+	return "operator state: elements, map entries, subtasks, duplicates"
 }
 
 // summary draws the short table: how many rows of each kind ended how.

@@ -162,6 +162,7 @@ class Jobs {
             case "legacy": jobs.legacy(); break;
             case "migrated": jobs.migrated(); break;
             case "multi": jobs.multi(); break;
+            case "kafka": jobs.kafka(); break;
             default: throw new IllegalArgumentException("no scenario " + scenario);
         }
     }
@@ -206,6 +207,15 @@ class Jobs {
         }
         enrich(in, "enrich-a");
         enrich(in, "enrich-b");
+    }
+
+    /** A real KafkaSource: incident/Topics.java, only built with Flink 1.15. */
+    @SuppressWarnings("unchecked")
+    private void kafka() throws Exception {
+        String uid = "orders-source";
+        Facts.expectSource(uid, parallelism); // which partitions come to which subtask is not known: all is told when nothing more is
+        Object in = Class.forName("Topics").getDeclaredMethod("read", StreamExecutionEnvironment.class, String.class, Options.class).invoke(null, env, uid, o);
+        enrich((DataStream<Long>) in, "enrich");
     }
 
     private SingleOutputStreamOperator<Long> numbers(String uid) { return numbers(uid, parallelism, o.number("throttle", 2000), o.number("upTo", FOREVER), FOREVER); }
