@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -233,5 +235,53 @@ func TestEndToEndS3Replaced(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(x.server.Dir, "large-pruned/_metadata")); !os.IsNotExist(err) {
 		t.Errorf("a copy was written: %v", err)
+	}
+}
+
+// TestEndToEndS3Browse: a prefix with more directories than a page of a listing is
+// looked into with progress, which Esc ends, and its list goes to the last one.
+func TestEndToEndS3Browse(t *testing.T) {
+	x := newS3Explorer(t)
+	for i := range 1200 {
+		dir := filepath.Join(x.server.Dir, "job", fmt.Sprintf("chk-%d", i))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "_metadata"), []byte("no checkpoint"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(x.server.Dir, "job/chk-0")); err != nil {
+		t.Fatal(err)
+	}
+	x.checkpoint("job/chk-0")
+	hold, asked := make(chan struct{}), atomic.Int64{}
+	x.proxy.Inject(func(r *http.Request) storagetest.Fault {
+		if r.Method == http.MethodHead && asked.Add(1) > 500 {
+			return storagetest.Fault{Hold: hold}
+		}
+		return storagetest.Fault{}
+	})
+	s := x.open("s3://bucket/job")
+	see(t, s, "looking below s3://bucket/job", "of 1,200 directories")
+	typeKeys(t, s, "esc")
+	see(t, s, "was cancelled.")
+	close(hold)
+	x.proxy.Inject(nil)
+	typeKeys(t, s, "enter")
+	see(t, s, "which checkpoint?", "> chk-1199")
+	typeKeys(t, s, "G")
+	see(t, s, "> chk-0")
+	typeKeys(t, s, "enter")
+	see(t, s, "job/chk-0", "topic-partition-offset-states")
+	quit(t, s)
+	pages := 0
+	for _, r := range x.proxy.Requests() {
+		if strings.Contains(r, "continuation-token") {
+			pages++
+		}
+	}
+	if pages != 1 {
+		t.Errorf("%d further pages were listed", pages)
 	}
 }
