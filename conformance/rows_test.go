@@ -160,6 +160,7 @@ var heapRows = join([]row{
 	{snapshot: "checkpoint", full: true, name: "entry of rules", entry: "with-rules/operator/rules/0/2", gone: []string{`^broadcast with-rules#\d+ rules\[%s\]=`}},
 	{snapshot: "checkpoint", name: "where on namespaces of spaced", drop: drop("named/keyed/spaced"), flags: where(`namespace == "space-a" and key != "name-0"`), gone: []string{`^keyed named key=name-[1-6] spaced@space-a=`}},
 	{snapshot: "checkpoint", full: true, name: "where on keys of ttl-map", drop: drop("named/keyed/ttl-map"), flags: where(`key == "name-2"`), gone: []string{`^keyed named key=name-2 ttl-map\[`}},
+	{snapshot: "checkpoint", full: true, name: "where on map keys of ttl-map", drop: drop("named/keyed/ttl-map"), flags: where(`map_key == "k1"`), gone: []string{`^keyed named key=\S+ ttl-map\[k1\]=`}},
 	{snapshot: "canonical", name: "where enrich key", drop: drop("enrich/keyed"), flags: drop("--where", `key == 3 and not (state contains "timer")`), gone: []string{`^keyed enrich key=3 `}, ignore: drop("keys enrich")},
 	{snapshot: "checkpoint", name: "copy", copies: "full"},
 	{snapshot: "native", name: "op-full union-offsets", drop: dropUnion.drop, gone: unionFacts, released: drop("union-offsets"), first: "1.15"},
