@@ -123,3 +123,28 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// FuzzMapParts takes any bytes for the map of a key in a heap stream: what is left
+// of it can be taken apart again.
+func FuzzMapParts(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 2, 0, 0, 0, 7, 0, 1, 'a', 0, 0, 0, 8, 1})
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff})
+	types := Types{Layout: Heap, Map: true, UserKey: &serde.Snapshot{Kind: serde.Int}, Value: &serde.Snapshot{Kind: serde.String}}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var raw [][]byte
+		part := func(p MapPart) error { raw = append(raw, p.Raw); return nil }
+		if types.MapParts(b, part) != nil {
+			return
+		}
+		if !bytes.Equal(JoinMap(raw), b) {
+			t.Errorf("%x became %x", b, JoinMap(raw))
+		}
+		if len(raw) > 0 {
+			left := JoinMap(raw[1:])
+			raw = nil
+			if err := types.MapParts(left, part); err != nil || !bytes.Equal(JoinMap(raw), left) {
+				t.Errorf("%x: %v", left, err)
+			}
+		}
+	})
+}

@@ -56,8 +56,15 @@ func (s *Stream) Entries(i int, from, n int64, f func(Entry) error) (int64, erro
 	if n < count-from {
 		to = from + n
 	}
+	empty := false
 	for k := int64(0); k < to; k++ {
 		e, err := r.entry(key, value)
+		if err == nil && e.Err == nil && len(e.Key) == 0 {
+			if empty { // or a count of 2^31 would be entries without a byte
+				err = errors.New("a second entry with an empty key")
+			}
+			empty = true
+		}
 		if e.Index = k; err != nil {
 			return count, damage(s.In, off, fmt.Sprintf("%s / entry %d", stateName(name), k), "key and value", err.Error(), err)
 		}

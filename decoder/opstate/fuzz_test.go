@@ -62,5 +62,26 @@ func FuzzStream(f *testing.F) {
 		if r, err := s.Rewrite(&out, Edit{Drop: []string{name}}); err == nil && r.Size != int64(out.Len()) {
 			t.Errorf("%d bytes written, %d said", out.Len(), r.Size)
 		}
+		// The same bytes as a broadcast state, without one of its entries.
+		states[0].Mode = metadata.ModeBroadcast
+		if s, err = Open(in, in, states); err != nil {
+			return
+		}
+		count, err := s.Entries(0, 0, 0, nil)
+		if err != nil || count < 2 {
+			return
+		}
+		out.Reset()
+		r, err := s.Rewrite(&out, Edit{Entries: map[string][]metadata.Range{name: {{First: 1, Last: 1}}}})
+		if err != nil {
+			return
+		}
+		again, err := Open(decoder.Bytes{Data: out.Bytes(), Label: "rewritten"}, in, r.States)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := again.Entries(0, 0, 0, nil); err != nil || n != count-1 {
+			t.Errorf("%d entries of %d are left, %v", n, count, err)
+		}
 	})
 }

@@ -76,6 +76,8 @@ func TestEntriesByNumber(t *testing.T) {
 		{"v4-heap-checkpoint", "operator/rules", []string{"0/1"}, func(e string) bool { return strings.Contains(e, "rule-3 ") }},
 		{"v4-heap-snappy", "operator/limits", []string{"1/0-1", "0/1"}, nil},
 		{"v6-heap-checkpoint", "operator/limits", []string{"*/2"}, nil},
+		{"v6-file-merging", "operator/rules", []string{"0/0"}, nil},
+		{"v6-file-merging", "keyed/spaced", []string{"1/0-1"}, nil},
 	} {
 		name := c.fixture + " " + c.state
 		s, tree := withHeaders(t, fixture(t, c.fixture))

@@ -3,6 +3,7 @@ package prune
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,6 +69,9 @@ func (w *work) tieKafka(ctx context.Context, bad *refusals, p *Plan, op int) err
 		return err
 	}
 	if e == nil || !known || len(splits) == 0 && !isKafka(c) {
+		if asked {
+			r.entries.asked(stateID{op, model.KindCoordinator, ""}, false)
+		}
 		if named {
 			bad.add("where-target", src.ID.String()+"/coordinator", "its coordinator is not that of a KafkaSource of a known version: a condition cannot look into it", "")
 		}
@@ -132,7 +136,7 @@ func (w *work) kafkaCoordinator(op *metadata.Operator) (*connector.Coordinator, 
 
 // kafkaSplits lists the splits of the readers; false where one is not Kafka's.
 func (w *work) kafkaSplits(ctx context.Context, k stateKey) (list []readerSplit, known bool, err error) {
-	rm, known := w.removal.states[k], true
+	rm := w.removal.states[k]
 	w.removal.eachSubtask(k.op, -1, func(at place, s *metadata.SubtaskState) bool {
 		cell := model.None
 		if findState(s.ManagedOperator, k.name) != nil && err == nil {
@@ -147,8 +151,7 @@ func (w *work) kafkaSplits(ctx context.Context, k stateKey) (list []readerSplit,
 		}
 		err = w.snap.EachEntry(ctx, w.tree, []model.Node{cell}, serde.DefaultLimits, nil, func(e *model.Entry) error {
 			if e.Connector == nil || len(e.Connector.Kafka) != 1 {
-				known = false
-				return nil
+				return errNotKafka
 			}
 			t := e.Connector.Kafka[0]
 			list = append(list, readerSplit{kafkaPartition{t.Topic, t.Partition}, at.sub, e.Index, within(gone, e.Index)})
@@ -156,8 +159,14 @@ func (w *work) kafkaSplits(ctx context.Context, k stateKey) (list []readerSplit,
 		})
 		return false
 	})
-	return list, known, err
+	if errors.Is(err, errNotKafka) {
+		return nil, false, nil
+	}
+	return list, true, err
 }
+
+// errNotKafka ends the reading of splits that are another source's.
+var errNotKafka = errors.New("not a split of a KafkaSource")
 
 // chooseOfEnumerator asks the condition about the partitions that the enumerator
 // knows.

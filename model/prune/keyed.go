@@ -419,9 +419,9 @@ func (w *work) relatedTimers(ctx context.Context, p *Plan) {
 		if err != nil {
 			continue // the rewrite reads it again and tells
 		}
-		gone := w.removal.namedIn(place{op, subs[0]})
+		gone, partly := w.removal.namedIn(place{op, subs[0]}), w.removal.partlyIn(place{op, subs[0]})
 		for _, n := range h.names {
-			if strings.HasPrefix(n, "_timer_state/") && !gone[n] {
+			if strings.HasPrefix(n, "_timer_state/") && !gone[n] && !partly[n] {
 				p.Flink = append(p.Flink, fmt.Sprintf("Timers in %s of %s stay; they may fire on keys whose state is gone.", decoder.Text(n), describe(&w.removal.src.Operators[op])))
 			}
 		}

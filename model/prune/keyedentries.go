@@ -59,10 +59,7 @@ func (w *work) chooseNames(at place, h keyedHeader) {
 	case !all:
 		return
 	case !named && h.rule != "":
-		s := fmt.Sprintf("The condition was not asked about the keyed state of %s: single entries %s.", describe(&r.src.Operators[at.op]), h.why)
-		if !slices.Contains(r.entries.unreached, s) {
-			r.entries.unreached = append(r.entries.unreached, s)
-		}
+		r.entries.cannotAsk(describe(&r.src.Operators[at.op]), "single entries of keyed state "+h.why)
 		return
 	}
 	for _, n := range h.names {

@@ -106,6 +106,9 @@ func (r *removal) chooseAll(op int) {
 		if s.ManagedKeyed != nil && !r.allKeyed[at] {
 			r.allKeyed[at] = false
 		}
+		if s.RawKeyed != nil || s.RawOperator != nil {
+			r.entries.cannotAsk(describe(&r.src.Operators[op]), "raw state is not asked entry by entry")
+		}
 		return true
 	})
 }
@@ -232,6 +235,14 @@ const samplesKept = 3
 
 // whereLimits let a value be whole: what is read of an entry is bounded.
 var whereLimits = serde.Limits{Values: 1 << 30, Bytes: 1 << 30}
+
+// cannotAsk notes, once, what of an operator a condition cannot look into.
+func (r *entryReport) cannotAsk(operator, why string) {
+	s := fmt.Sprintf("The condition does not reach everything of %s: %s.", operator, why)
+	if !slices.Contains(r.unreached, s) {
+		r.unreached = append(r.unreached, s)
+	}
+}
 
 func (r *entryReport) asked(id stateID, applies bool) {
 	r.mu.Lock()
