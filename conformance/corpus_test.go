@@ -6,16 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"chkscope/conformance/corpus"
 )
 
 // lab gives the folder of the corpus snapshots that the same job made, or skips.
 func lab(t *testing.T) string {
 	t.Helper()
-	dir, _ := filepath.Abs("../../shared/corpus/lab")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the corpus of real snapshots is not here: %v", err)
-	}
-	return dir
+	return filepath.Join(corpus.Dir(t), "lab")
 }
 
 // sample is a corpus snapshot with what its about.txt says of it.

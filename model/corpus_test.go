@@ -5,37 +5,22 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/model/store"
 	"chkscope/storage"
 )
-
-// corpus is the folder of real files, or the test is skipped.
-func corpus(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.Abs("../../shared/corpus")
-	if err == nil {
-		_, err = os.Stat(dir)
-	}
-	if err != nil {
-		t.Skip("no corpus of real files beside the repository (../shared/corpus)")
-	}
-	return dir
-}
 
 // allMetadata gives the directories of every uncompressed `_metadata`: those of
 // the fixtures in the repository, and the corpus where it is there.
 func allMetadata(t testing.TB) []string {
 	t.Helper()
 	roots := []string{"../conformance/testdata"}
-	if dir, err := filepath.Abs("../../shared/corpus"); err == nil {
-		if _, err := os.Stat(dir); err == nil {
-			roots = append(roots, dir)
-		}
+	if dir := corpus.Find(t); dir != "" {
+		roots = append(roots, dir)
 	}
 	var out []string
 	for _, root := range roots {
@@ -82,7 +67,7 @@ func TestAccounting(t *testing.T) {
 func allObjects(t testing.TB) []string {
 	t.Helper()
 	var out []string
-	err := filepath.WalkDir(corpus(t), func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corpus.Dir(t), func(p string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasPrefix(d.Name(), "completedCheckpoint") {
 			out = append(out, p)
 		}
@@ -123,7 +108,7 @@ func TestObjectAccounting(t *testing.T) {
 // the same checkpoints: the same states with the same sizes.
 func TestObjectIsLikeMetadata(t *testing.T) {
 	for _, lab := range []string{"1.15-ha", "1.18-ha", "1.20-ha", "2.1-ha"} {
-		home := filepath.Join(corpus(t), "lab", lab)
+		home := filepath.Join(corpus.Dir(t), "lab", lab)
 		st := storage.New(storage.Options{Maps: store.Mappings{{From: "file:/tmp/flink-lab/" + lab, To: home}}})
 		objects, _ := filepath.Glob(filepath.Join(home, "ha", "lab", "completedCheckpoint*"))
 		for _, file := range objects {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/metadata"
 	"chkscope/storage"
 )
@@ -17,7 +18,7 @@ import (
 // TestCountCanonical compares the counted entries with the numbers of keys that
 // real Flink found after a restore.
 func TestCountCanonical(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(corpus(t), "lab", "*-canonical"))
+	dirs, err := filepath.Glob(filepath.Join(corpus.Dir(t), "lab", "*-canonical"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func TestCountCanonical(t *testing.T) {
 		compared += compareCounts(t, snaps[0], filepath.Join(dir, "facts.txt"))
 	}
 	for _, v := range []string{"1.15", "1.20"} {
-		dir := filepath.Join(corpus(t), "lab", v+"-heap-plain-chk")
+		dir := filepath.Join(corpus.Dir(t), "lab", v+"-heap-plain-chk")
 		snaps, _ := filepath.Glob(filepath.Join(dir, "checkpoints", "*", "chk-*"))
 		if len(snaps) != 1 {
 			t.Fatalf("%s: %v", dir, snaps)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/serde"
 	"chkscope/storage"
 )
@@ -16,7 +17,7 @@ import (
 // openLab opens the snapshot of a folder of lab with its headers read.
 func openLab(t *testing.T, pattern string) (*Snapshot, *Tree) {
 	t.Helper()
-	dirs, _ := filepath.Glob(filepath.Join(corpus(t), "lab", pattern))
+	dirs, _ := filepath.Glob(filepath.Join(corpus.Dir(t), "lab", pattern))
 	if len(dirs) == 0 {
 		t.Fatalf("nothing at %s", pattern)
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/storage"
 )
 
 func openCorpus(t testing.TB, dir string) (*Snapshot, *Tree) {
 	t.Helper()
-	s, tree, err := Open(context.Background(), storage.New(storage.Options{}), filepath.Join(corpus(t), dir), Options{})
+	s, tree, err := Open(context.Background(), storage.New(storage.Options{}), filepath.Join(corpus.Dir(t), dir), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/opstate"
@@ -101,7 +102,7 @@ func keep(v serde.Value) serde.Value {
 // TestGroupValues counts the elements of the incident's union list.
 func TestGroupValues(t *testing.T) {
 	ctx := context.Background()
-	s, tree, err := Open(ctx, storage.New(storage.Options{}), filepath.Join(corpus(t), "incident/consumer-to-source-1.15-p4/gen-3/checkpoint"), Options{})
+	s, tree, err := Open(ctx, storage.New(storage.Options{}), filepath.Join(corpus.Dir(t), "incident/consumer-to-source-1.15-p4/gen-3/checkpoint"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

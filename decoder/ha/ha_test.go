@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
-	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/metadata"
 )
 
@@ -62,7 +62,7 @@ func accounted(t testing.TB, name string, c *metadata.Checkpoint) {
 // eachObject gives every object of the corpus.
 func eachObject(t testing.TB, f func(name string, b []byte)) {
 	t.Helper()
-	root := realfiles.Dir(t)
+	root := corpus.Dir(t)
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), "completedCheckpoint") {
 			return err
@@ -79,7 +79,7 @@ func eachObject(t testing.TB, f func(name string, b []byte)) {
 // TestRealObjects compares every object of the corpus with the `_metadata`
 // beside it.
 func TestRealObjects(t *testing.T) {
-	root := realfiles.Dir(t)
+	root := corpus.Dir(t)
 	compared, objects := 0, 0
 	eachObject(t, func(name string, b []byte) {
 		path := filepath.Join(root, name)

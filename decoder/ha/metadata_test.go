@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
-	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/metadata"
 )
 
@@ -46,7 +46,7 @@ func TestWriteMetadata(t *testing.T) {
 // TestWriteMetadataOfRealObjects: it is what Flink wrote beside the object, byte
 // for byte but for the version of 2.1.
 func TestWriteMetadataOfRealObjects(t *testing.T) {
-	root := realfiles.Dir(t)
+	root := corpus.Dir(t)
 	compared := 0
 	eachObject(t, func(name string, b []byte) {
 		c := decode(t, name, b)

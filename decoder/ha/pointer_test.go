@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
-	"chkscope/decoder/internal/realfiles"
 )
 
 // pointers are the real ones of the corpus.
 func pointers(t testing.TB) map[string][]byte {
 	t.Helper()
-	root := realfiles.Dir(t)
+	root := corpus.Dir(t)
 	found := map[string][]byte{}
 	for _, pattern := range []string{"ha/*/zk-node-data", "ha/*/k8s-entry-data", "incident/ha-1.15/*/zookeeper/*.checkpoints.*", "incident/ha-1.15/*/zookeeper/*.jobgraphs.*", "lab/*-ha/zk/*.node"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
@@ -40,7 +40,7 @@ func pointers(t testing.TB) map[string][]byte {
 }
 
 func TestPointers(t *testing.T) {
-	root := realfiles.Dir(t)
+	root := corpus.Dir(t)
 	for name, b := range pointers(t) {
 		for _, text := range []bool{false, true} {
 			in := b

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 )
 
@@ -27,31 +28,11 @@ func fixture(t testing.TB, name string) []byte {
 	return b
 }
 
-// corpus gives the folder of real files, or skips.
-func corpus(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	dir = filepath.Join(dir, "..", "shared", "corpus")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("the corpus of real files is not there:", err)
-	}
-	return dir
-}
-
 // haFiles gives the objects and pointers of high availability in the corpus.
 func haFiles(t testing.TB) []string {
 	t.Helper()
 	var files []string
-	err := filepath.WalkDir(corpus(t), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corpus.Dir(t), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -9,47 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 
 	"github.com/ulikunitz/xz"
 )
 
-// corpusDir is shared/corpus beside the repository; the test is skipped without.
-func corpusDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.mod above the package")
-		}
-		dir = up
-	}
-	// A worktree of the repository may lie one folder deeper.
-	for _, p := range []string{"../shared/corpus", "../../shared/corpus"} {
-		if p = filepath.Join(dir, p); isDir(p) {
-			return p
-		}
-	}
-	t.Skip("real files are missing: ../shared/corpus")
-	return ""
-}
-
-func isDir(p string) bool {
-	st, err := os.Stat(p)
-	return err == nil && st.IsDir()
-}
-
 // corpusFiles gives the bytes of every `_metadata` of the corpus.
 func corpusFiles(t testing.TB, f func(name string, data []byte)) {
 	t.Helper()
-	root := corpusDir(t)
+	root := corpus.Dir(t)
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/metadata"
@@ -161,7 +162,7 @@ func TestDropElements(t *testing.T) {
 // TestBroken splits the lists of a stream that Flink cannot restore and writes
 // them as it can.
 func TestBroken(t *testing.T) {
-	facts, err := os.ReadFile(filepath.Join(realfiles.Dir(t), "lab/1.18-heap-snappy-broken/facts-intended.txt"))
+	facts, err := os.ReadFile(filepath.Join(corpus.Dir(t), "lab/1.18-heap-snappy-broken/facts-intended.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"chkscope/decoder/internal/realfiles"
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/serde"
 )
 
 // TestDescribe prints the type tree of every built-in serializer.
 func TestDescribe(t *testing.T) {
-	dirs, _ := filepath.Glob(filepath.Join(realfiles.Dir(t), "serializer-snapshots/*-1.14"))
+	dirs, _ := filepath.Glob(filepath.Join(corpus.Dir(t), "serializer-snapshots/*-1.14"))
 	var got strings.Builder
 	for _, dir := range dirs {
 		b, err := os.ReadFile(filepath.Join(dir, "serializer-snapshot"))

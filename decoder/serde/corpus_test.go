@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/serde"
 )
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // TestSnapshotsOfFlink reads the snapshot of every built-in serializer as Flink
 // wrote it and compares the types.
 func TestSnapshotsOfFlink(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(realfiles.Dir(t), "serializer-snapshots/*/serializer-snapshot"))
+	files, _ := filepath.Glob(filepath.Join(corpus.Dir(t), "serializer-snapshots/*/serializer-snapshot"))
 	var got strings.Builder
 	for _, f := range files {
 		buf, err := os.ReadFile(f)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/serde"
 )
 
@@ -17,9 +18,8 @@ func FuzzDecode(f *testing.F) {
 	add(avroSnap(avroSchema), avroValue()...)
 	add(composite(javaRT+"TupleSerializerSnapshot", 1, w().utf("T"), kryoSnap("java.util.List"), longSnap()),
 		append([]byte("\x01\x00java.util.ArrayLis\xf4\x01\x02\x03\x01t\xb0\x03\x01\x82\xc3\xbc"), 0, 0, 0, 0, 0, 0, 0, 1)...)
-	dirs, _ := filepath.Glob("../../../shared/corpus/serializer-snapshots/*-1.14")
-	more, _ := filepath.Glob("../../../../shared/corpus/serializer-snapshots/*-1.14")
-	for _, d := range append(dirs, more...) {
+	dirs, _ := filepath.Glob(filepath.Join(corpus.Find(f), "serializer-snapshots", "*-1.14"))
+	for _, d := range dirs {
 		s, err1 := os.ReadFile(filepath.Join(d, "serializer-snapshot"))
 		v, err2 := os.ReadFile(filepath.Join(d, "test-data"))
 		if err1 == nil && err2 == nil && len(s) > 4 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/internal/realfiles"
 	"chkscope/decoder/serde"
 )
@@ -290,11 +291,10 @@ func FuzzProxy(f *testing.F) {
 	f.Add(oldPojo(false).b)
 	f.Add(proxy(composite(base+"MapSerializerSnapshot", 1, w(), longSnap(), stringSnap())).b)
 	f.Add(record("a", proxy(longSnap()), proxy(snap("com.acme.Snapshot", 2).utf("x"))).b)
-	if dirs, _ := filepath.Glob("../../../shared/corpus/serializer-snapshots/*-1.14/serializer-snapshot"); dirs != nil {
-		for _, d := range dirs {
-			if b, err := os.ReadFile(d); err == nil {
-				f.Add(b)
-			}
+	snapshots, _ := filepath.Glob(filepath.Join(corpus.Find(f), "serializer-snapshots", "*-1.14", "serializer-snapshot"))
+	for _, d := range snapshots {
+		if b, err := os.ReadFile(d); err == nil {
+			f.Add(b)
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

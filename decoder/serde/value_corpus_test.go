@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"chkscope/decoder/internal/realfiles"
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/serde"
 )
 
 // TestValuesOfFlink decodes the value that Flink wrote with each built-in
 // serializer and compares text and JSON with the golden file.
 func TestValuesOfFlink(t *testing.T) {
-	dirs, _ := filepath.Glob(filepath.Join(realfiles.Dir(t), "serializer-snapshots/*"))
+	dirs, _ := filepath.Glob(filepath.Join(corpus.Dir(t), "serializer-snapshots/*"))
 	var got strings.Builder
 	decoded := 0
 	for _, dir := range dirs {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 	"chkscope/decoder/ha"
 	"chkscope/decoder/metadata"
@@ -16,23 +17,10 @@ import (
 	"chkscope/storage"
 )
 
-// corpus is the folder of real files, or the test is skipped.
-func corpus(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.Abs("../../../shared/corpus")
-	if err == nil {
-		_, err = os.Stat(dir)
-	}
-	if err != nil {
-		t.Skip("no corpus of real files beside the repository (../shared/corpus)")
-	}
-	return dir
-}
-
 // flink gives the store that finds what the job of a corpus folder names.
 func flink(t testing.TB, folder string) (*storage.Router, string) {
 	t.Helper()
-	home := filepath.Join(corpus(t), folder)
+	home := filepath.Join(corpus.Dir(t), folder)
 	from, to := "file:/tmp/flink-lab/"+filepath.Base(folder), home
 	if strings.Contains(folder, "incident") {
 		from, to = "file:/tmp/flink/ha/checkpoints/eb6b7013b6de48bc7c53c2011c74b223", filepath.Join(home, "checkpoints")

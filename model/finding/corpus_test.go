@@ -3,26 +3,14 @@ package finding
 import (
 	"context"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/model"
 	"chkscope/storage"
 )
-
-func corpus(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.Abs("../../../shared/corpus")
-	if err == nil {
-		_, err = os.Stat(dir)
-	}
-	if err != nil {
-		t.Skip("no corpus of real files beside the repository (../shared/corpus)")
-	}
-	return dir
-}
 
 func open(t testing.TB, dir string, opt model.Options) (*model.Snapshot, *model.Tree) {
 	t.Helper()
@@ -37,7 +25,7 @@ func open(t testing.TB, dir string, opt model.Options) (*model.Snapshot, *model.
 // TestHealthy: no warning on any healthy savepoint of Flink's own migration
 // tests, but for what is known to be so in the file.
 func TestHealthy(t *testing.T) {
-	root := filepath.Join(corpus(t), "flink-savepoints")
+	root := filepath.Join(corpus.Dir(t), "flink-savepoints")
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != model.MetadataName {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"chkscope/conformance/corpus"
 	"chkscope/model"
 )
 
@@ -78,7 +79,7 @@ func only(t *testing.T, list []Finding, rule string) Finding {
 // TestIncidentGenerations: the first night, generation by generation. The
 // numbers are those of each facts.txt.
 func TestIncidentGenerations(t *testing.T) {
-	root := filepath.Join(corpus(t), "incident", "consumer-to-source-1.15-p4")
+	root := filepath.Join(corpus.Dir(t), "incident", "consumer-to-source-1.15-p4")
 	const sel = "61252f73469d3ffba207c548d29a0267/operator/topic-partition-offset-states"
 	for _, c := range []struct {
 		gen                       string
@@ -113,7 +114,7 @@ func TestIncidentGenerations(t *testing.T) {
 // TestIncidentDropped: the generation that no longer restores. The JobManager's
 // log had messages of 12,602,014 and 12,602,041 bytes.
 func TestIncidentDropped(t *testing.T) {
-	list := find(t, unpack(t, filepath.Join(corpus(t), "incident", "consumer-to-source-1.15-p4", "gen-9", "checkpoint")), model.Options{})
+	list := find(t, unpack(t, filepath.Join(corpus.Dir(t), "incident", "consumer-to-source-1.15-p4", "gen-9", "checkpoint")), model.Options{})
 	d := only(t, list, "deployment-over-framesize")
 	got, _ := d.Evidence.Get("message_bytes").(int64)
 	if diff := float64(got)/12602041 - 1; d.Severity != Critical || diff > 0.02 || diff < -0.02 {
@@ -129,7 +130,7 @@ func TestIncidentDropped(t *testing.T) {
 
 // TestFramesizeOne: with no floor the rule names each operator that restores anything.
 func TestFramesizeOne(t *testing.T) {
-	dir := filepath.Join(corpus(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint")
+	dir := filepath.Join(corpus.Dir(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint")
 	n := 0
 	for _, f := range find(t, dir, model.Options{FrameSize: 1}) {
 		if f.Rule == "deployment-over-framesize" {
@@ -143,7 +144,7 @@ func TestFramesizeOne(t *testing.T) {
 
 // TestUnreadableUnion: without the state files the finding is likely, from counts.
 func TestUnreadableUnion(t *testing.T) {
-	dir := unpack(t, filepath.Join(corpus(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint"))
+	dir := unpack(t, filepath.Join(corpus.Dir(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint"))
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestUnreadableUnion(t *testing.T) {
 
 // TestFileProblems: an empty and a cut file.
 func TestFileProblems(t *testing.T) {
-	dir := unpack(t, filepath.Join(corpus(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint"))
+	dir := unpack(t, filepath.Join(corpus.Dir(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint"))
 	files, err := filepath.Glob(filepath.Join(dir, "*-*"))
 	if err != nil || len(files) != 4 {
 		t.Fatal(files, err)
@@ -188,7 +189,7 @@ func TestFileProblems(t *testing.T) {
 
 // TestBrokenCompression: the snapshot of 1.18 that its own Flink cannot restore.
 func TestBrokenCompression(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(corpus(t), "lab", "1.18-heap-snappy-broken", "checkpoints", "*", "chk-*"))
+	dirs, err := filepath.Glob(filepath.Join(corpus.Dir(t), "lab", "1.18-heap-snappy-broken", "checkpoints", "*", "chk-*"))
 	if err != nil || len(dirs) != 1 {
 		t.Fatal(dirs, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
 )
@@ -19,7 +20,7 @@ import (
 func TestRestoreSizes(t *testing.T) {
 	line := regexp.MustCompile(`^restore-bytes ([0-9a-f]{32}) (\d+)->(\d+) min=(\d+) max=(\d+) `)
 	compared := 0
-	err := filepath.WalkDir(filepath.Join(corpus(t), "incident"), func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(corpus.Dir(t), "incident"), func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() != "facts.txt" {
 			return err
 		}

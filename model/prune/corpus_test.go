@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
@@ -18,26 +19,9 @@ import (
 	"chkscope/storage"
 )
 
-// repository is the directory of go.mod.
-func repository(t testing.TB) string {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the package")
-		}
-		dir = filepath.Dir(dir)
-	}
-}
-
 // fixture is the `_metadata` of a snapshot that is committed with the code.
 func fixture(t testing.TB, name string) string {
-	list := metadataBelow(t, filepath.Join(repository(t), "conformance", "testdata", name))
+	list := metadataBelow(t, filepath.Join(corpus.Repository(t), "conformance", "testdata", name))
 	if len(list) != 1 {
 		t.Fatalf("fixture %s: %d snapshots", name, len(list))
 	}
@@ -47,16 +31,13 @@ func fixture(t testing.TB, name string) string {
 // realFiles lists every `_metadata` of real Flink: the fixtures, and the corpus
 // beside the repository where that is there and -short is not given.
 func realFiles(t testing.TB) []string {
-	root := repository(t)
+	root := corpus.Repository(t)
 	list := metadataBelow(t, filepath.Join(root, "conformance", "testdata"))
 	if testing.Short() {
 		return list
 	}
-	// A worktree of the repository may lie one folder deeper.
-	for _, p := range []string{"../shared/corpus", "../../shared/corpus"} {
-		if p = filepath.Join(root, p); exists(p) {
-			return append(list, metadataBelow(t, p)...)
-		}
+	if dir := corpus.Find(t); dir != "" {
+		return append(list, metadataBelow(t, dir)...)
 	}
 	t.Log("the corpus ../shared/corpus is missing: only the fixtures are tested")
 	return list

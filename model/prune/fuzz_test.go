@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/model"
 	"chkscope/model/prune"
 	"chkscope/model/store"
@@ -143,7 +144,7 @@ func FuzzPrune(f *testing.F) {
 		}
 	}
 	real := map[string]string{}
-	err := filepath.WalkDir(filepath.Join(repository(f), "conformance", "testdata"), func(p string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(corpus.Repository(f), "conformance", "testdata"), func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != "_metadata" {
 			real[d.Name()] = p
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/connector"
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/serde"
@@ -53,7 +54,7 @@ func kafkaSides(t *testing.T, s *model.Snapshot, tree *model.Tree, op int) (read
 func kafkaSources(t *testing.T) []string {
 	list := []string{fixture(t, "incident/gen-3"), fixture(t, "incident/gen-3-files")}
 	for _, name := range []string{"kafka-sink-1.20", "kafka-sink-2.2-connector-5", "consumer-to-source-1.15-p4/gen-5"} {
-		if p := filepath.Join(corpus(t), "incident", name, "checkpoint", "_metadata"); exists(p) {
+		if p := filepath.Join(corpus.Find(t), "incident", name, "checkpoint", "_metadata"); exists(p) {
 			list = append(list, p)
 		}
 	}
@@ -135,10 +136,7 @@ func TestKafkaRefused(t *testing.T) {
 // TestObjectByValue: what goes by value or number of `_metadata` goes of the
 // object of high availability too.
 func TestObjectByValue(t *testing.T) {
-	home := filepath.Join(corpus(t), "incident", "ha-1.15", "after-crash-1")
-	if !exists(home) {
-		t.Skip("no corpus of real files beside the repository (../shared/corpus)")
-	}
+	home := filepath.Join(corpus.Dir(t), "incident", "ha-1.15", "after-crash-1")
 	st := storage.New(storage.Options{Maps: store.Mappings{{From: "file:/tmp/flink/ha/checkpoints/eb6b7013b6de48bc7c53c2011c74b223", To: filepath.Join(home, "checkpoints")}}})
 	objects, _ := filepath.Glob(filepath.Join(home, "storage", "completedCheckpoint*"))
 	s := openAgain(t, st, objects[0])

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
 	"chkscope/model/failover"
@@ -26,7 +27,7 @@ func madeObjects(t testing.TB) (st *storage.Router, object, dir string) {
 	home := t.TempDir()
 	dir = filepath.Join(home, "chk-1")
 	for from, to := range map[string]string{"flink-1.20.metadata": "chk-1/_metadata", "flink-1.20.object": "ha/completedCheckpoint0123456789ab"} {
-		data, err := os.ReadFile(filepath.Join(repository(t), "decoder", "ha", "testdata", from))
+		data, err := os.ReadFile(filepath.Join(corpus.Repository(t), "decoder", "ha", "testdata", from))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +151,7 @@ func objectTargets(s *model.Snapshot) (list []model.Target) {
 // TestObjectOfAnotherCheckpoint: an object that does not hold the same is refused.
 func TestObjectOfAnotherCheckpoint(t *testing.T) {
 	st, object, dir := madeObjects(t)
-	data, err := os.ReadFile(filepath.Join(repository(t), "decoder", "ha", "testdata", "flink-1.15.object"))
+	data, err := os.ReadFile(filepath.Join(corpus.Repository(t), "decoder", "ha", "testdata", "flink-1.15.object"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,22 +265,10 @@ func (s *swapped) Open(ctx context.Context, uri string) (model.Object, error) {
 	return s.Router.Open(ctx, uri)
 }
 
-// corpus is where the real files are, beside the repository.
-func corpus(t testing.TB) string {
-	root := filepath.Join(repository(t), "..", "shared", "corpus")
-	if !exists(root) {
-		root = filepath.Join(repository(t), "..", "..", "shared", "corpus")
-	}
-	return root
-}
-
 // TestObjectsOfRealFlink prunes objects of real jobs: states in files, whose
 // headers are rewritten, and the multiplied union list of the incident.
 func TestObjectsOfRealFlink(t *testing.T) {
-	root := corpus(t)
-	if !exists(root) {
-		t.Skip("no corpus of real files beside the repository (../shared/corpus)")
-	}
+	root := corpus.Dir(t)
 	for _, lab := range []string{"1.15-ha", "1.18-ha", "1.20-ha", "2.1-ha"} {
 		home := filepath.Join(root, "lab", lab)
 		st := storage.New(storage.Options{Maps: store.Mappings{{From: "file:/tmp/flink-lab/" + lab, To: home}}})

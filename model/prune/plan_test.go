@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/model"
 	"chkscope/model/prune"
 	"chkscope/model/store"
@@ -159,7 +160,7 @@ func TestProofSeesOneBit(t *testing.T) {
 
 // TestPlanOfEveryTarget: what a plan file holds of a target gives it back.
 func TestPlanOfEveryTarget(t *testing.T) {
-	for _, path := range metadataBelow(t, filepath.Join(repository(t), "conformance", "testdata")) {
+	for _, path := range metadataBelow(t, filepath.Join(corpus.Repository(t), "conformance", "testdata")) {
 		s, _ := open(t, path)
 		tree, err := s.ReadHeaders(context.Background(), nil)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder/ha"
 	"chkscope/decoder/metadata"
 	"chkscope/model"
@@ -21,7 +22,7 @@ import (
 // pointerTo is one of Flink's pointers, to the object at path.
 func pointerTo(t testing.TB, like, path string, at failover.Pointer) *failover.Pointer {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(repository(t), "decoder", "ha", "testdata", like))
+	data, err := os.ReadFile(filepath.Join(corpus.Repository(t), "decoder", "ha", "testdata", like))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,32 +14,10 @@ import (
 
 	"github.com/ulikunitz/xz"
 
+	"chkscope/conformance/corpus"
 	"chkscope/decoder"
 	"chkscope/decoder/metadata"
 )
-
-// Dir is shared/corpus beside the repository; the test is skipped without it.
-func Dir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for !exists(filepath.Join(dir, "go.mod")) {
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the package")
-		}
-		dir = filepath.Dir(dir)
-	}
-	// A worktree of the repository may lie one folder deeper.
-	for _, p := range []string{"../shared/corpus", "../../shared/corpus"} {
-		if p = filepath.Join(dir, p); exists(p) {
-			return p
-		}
-	}
-	t.Skip("real files are missing: ../shared/corpus")
-	return ""
-}
 
 func exists(p string) bool {
 	_, err := os.Stat(p)
@@ -61,7 +39,7 @@ type Snapshot struct {
 // all where there are none.
 func Each(t testing.TB, folders []string, f func(s *Snapshot)) {
 	t.Helper()
-	root := Dir(t)
+	root := corpus.Dir(t)
 	if len(folders) == 0 {
 		folders = []string{"flink-savepoints", "lab", "incident"}
 	}
