@@ -198,6 +198,14 @@ func (s *Snapshot) EachElement(ctx context.Context, t *Tree, cell Node, cut int6
 }
 
 func (s *Snapshot) elementsFrom(ctx context.Context, t *Tree, cell Node, from, n, cut int64, f func(ElementData) error) error {
+	return s.withOperatorStream(ctx, t, cell, func(st *opstate.Stream, state int) error {
+		return st.Elements(state, from, n, cut, f)
+	})
+}
+
+// withOperatorStream opens the stream of a cell of operator state for f, which
+// also gets the index of the state in it.
+func (s *Snapshot) withOperatorStream(ctx context.Context, t *Tree, cell Node, f func(st *opstate.Stream, state int) error) error {
 	h := s.operatorHandleOf(t, cell)
 	if h == nil {
 		return errors.New("this state has no list elements")
@@ -214,12 +222,11 @@ func (s *Snapshot) elementsFrom(ctx context.Context, t *Tree, cell Node, from, n
 		return err
 	}
 	name := t.Name(cell)
-	for i := range h.States {
-		if h.States[i].Name == name {
-			return st.Elements(i, from, n, cut, f)
-		}
+	state := slices.IndexFunc(h.States, func(o metadata.OperatorState) bool { return o.Name == name })
+	if state < 0 {
+		return nil
 	}
-	return nil
+	return f(st, state)
 }
 
 // Elements gives up to n list elements of a cell from the from-th on, with the

@@ -155,40 +155,19 @@ type rawValue struct {
 
 // openValues opens the stream of a cell for f.
 func (s *Snapshot) openValues(ctx context.Context, t *Tree, cell Node, f func(valueStream) error) error {
-	h := s.operatorHandleOf(t, cell)
-	if h == nil {
-		return errors.New("this state has no list elements")
-	}
-	in, closer, err := s.OpenStream(ctx, &h.Delegate)
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
-	v := valueStream{raw: t.kind[cell] == KindRawOperator, state: -1}
-	if v.raw {
-		v.Stream = opstate.OpenRaw(in, s.Meta.In, h.States)
-	} else if v.Stream, err = opstate.Open(in, s.Meta.In, h.States); v.Header == nil {
-		return err
-	}
-	name := t.Name(cell)
-	for i := range h.States {
-		if h.States[i].Name == name {
-			v.state = i
+	return s.withOperatorStream(ctx, t, cell, func(st *opstate.Stream, state int) error {
+		v := valueStream{Stream: st, raw: t.kind[cell] == KindRawOperator, state: state}
+		if t.kind[cell] == KindOperator && t.dist[cell] != DistBroadcast {
+			v.place = s.connectorPlace(t, cell)
 		}
-	}
-	if v.state < 0 {
-		return nil
-	}
-	if t.kind[cell] == KindOperator && t.dist[cell] != DistBroadcast {
-		v.place = s.connectorPlace(t, cell)
-	}
-	if v.Header != nil {
-		if m := v.Header.State(name); m != nil {
-			v.key, v.value = m.Serializer(serde.KeySerializer), m.Serializer(serde.ValueSerializer)
+		if v.Header != nil {
+			if m := v.Header.State(t.Name(cell)); m != nil {
+				v.key, v.value = m.Serializer(serde.KeySerializer), m.Serializer(serde.ValueSerializer)
+			}
 		}
-	}
-	s.assumeKryo(v.key, v.value)
-	return f(v)
+		s.assumeKryo(v.key, v.value)
+		return f(v)
+	})
 }
 
 // assumeKryo tells types that were just read which Kryo wrote their values, where

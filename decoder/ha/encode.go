@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"strconv"
 
 	"chkscope/decoder"
 	"chkscope/decoder/javaobj"
@@ -91,17 +90,7 @@ func (e *editor) fail(format string, a ...any) {
 	if e.err != nil {
 		return
 	}
-	at := ""
-	for i, s := range e.path {
-		if i > 0 {
-			at += " / "
-		}
-		at += s.what
-		if s.n >= 0 {
-			at += " " + strconv.Itoa(s.n)
-		}
-	}
-	e.err = fmt.Errorf("%s: "+format, append([]any{at}, a...)...)
+	e.err = fmt.Errorf("%s: "+format, append([]any{pathText(e.path)}, a...)...)
 }
 
 // do takes the error of an edit of the graph.
@@ -287,10 +276,10 @@ func (e *editor) subtask(n javaobj.Node, src, out *metadata.Subtask) {
 	}
 	s, o := src.State, out.State
 	changed := 0
-	e.operatorField(n, managedOperator, s.ManagedOperator, o.ManagedOperator, &changed)
-	e.operatorField(n, rawOperator, s.RawOperator, o.RawOperator, &changed)
-	e.keyedField(n, managedKeyed, s.ManagedKeyed, o.ManagedKeyed, &changed)
-	e.keyedField(n, rawKeyed, s.RawKeyed, o.RawKeyed, &changed)
+	handleField(e, n, managedOperator, s.ManagedOperator, o.ManagedOperator, &changed, e.operatorHandle)
+	handleField(e, n, rawOperator, s.RawOperator, o.RawOperator, &changed, e.operatorHandle)
+	handleField(e, n, managedKeyed, s.ManagedKeyed, o.ManagedKeyed, &changed, e.keyed)
+	handleField(e, n, rawKeyed, s.RawKeyed, o.RawKeyed, &changed, e.keyed)
 	e.channels(n, inputChannels, s.Input, o.Input, &changed)
 	e.channels(n, outputChannels, s.Output, o.Output, &changed)
 	e.visit(n, changed > 0)
@@ -335,7 +324,8 @@ func element(n javaobj.Node, field string) (h javaobj.Node) {
 	return javaobj.Node{}
 }
 
-func (e *editor) operatorField(n javaobj.Node, field string, src, out *metadata.OperatorHandle, changed *int) {
+// handleField edits the handle in a field of a subtask's state with edit.
+func handleField[H any](e *editor, n javaobj.Node, field string, src, out *H, changed *int, edit func(n javaobj.Node, src, out *H)) {
 	if src == nil && out == nil || e.err != nil {
 		return
 	}
@@ -347,23 +337,7 @@ func (e *editor) operatorField(n javaobj.Node, field string, src, out *metadata.
 	case out == nil:
 		e.clear(n, field, changed)
 	default:
-		e.operatorHandle(element(n, field), src, out)
-	}
-}
-
-func (e *editor) keyedField(n javaobj.Node, field string, src, out *metadata.KeyedHandle, changed *int) {
-	if src == nil && out == nil || e.err != nil {
-		return
-	}
-	e.enter(field, -1)
-	defer e.leave()
-	switch {
-	case src == nil:
-		e.fail("the handle was not there")
-	case out == nil:
-		e.clear(n, field, changed)
-	default:
-		e.keyed(element(n, field), src, out)
+		edit(element(n, field), src, out)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"chkscope/decoder"
 	"chkscope/decoder/javaobj"
@@ -46,6 +47,18 @@ type step struct {
 	n    int
 }
 
+// pathText is the path of structures in an error: "operator 3 / subtask 5".
+func pathText(path []step) string {
+	var parts []string
+	for _, s := range path {
+		if s.n >= 0 {
+			s.what += " " + strconv.Itoa(s.n)
+		}
+		parts = append(parts, s.what)
+	}
+	return strings.Join(parts, " / ")
+}
+
 func newReader(s *javaobj.Stream) *reader {
 	return &reader{s: s, in: s.In, seen: map[javaobj.Node]bool{}, budget: budgetBase + 3*s.Span.Len}
 }
@@ -65,17 +78,7 @@ func (r *reader) fail(n javaobj.Node, expected, found string) {
 	if r.err != nil {
 		return
 	}
-	path := ""
-	for i, s := range r.path {
-		if i > 0 {
-			path += " / "
-		}
-		path += s.what
-		if s.n >= 0 {
-			path += " " + strconv.Itoa(s.n)
-		}
-	}
-	r.err = &decoder.Error{File: r.in.Name(), Offset: n.Span().Off, Path: path, Expected: expected, Found: found}
+	r.err = &decoder.Error{File: r.in.Name(), Offset: n.Span().Off, Path: pathText(r.path), Expected: expected, Found: found}
 }
 
 // is fails where n is no object of the class, named without its package.

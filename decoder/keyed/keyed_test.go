@@ -155,26 +155,7 @@ func TestTypesOfLab(t *testing.T) {
 				realfiles.Notation(m.Serializer(serde.NamespaceSerializer)), realfiles.Notation(m.Serializer(serde.ValueSerializer)))] = true
 		}
 	})
-	compared := 0
-	line := regexp.MustCompile(`(?m)^  keyed state (.*)$`)
-	for name, folder := range folders {
-		about, err := os.ReadFile(filepath.Join(folder, "about.txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m := regexp.MustCompile(`(?m)^snapshot: (.*)$`).FindSubmatch(about); m == nil || !strings.HasSuffix(filepath.Dir(name), string(m[1])) {
-			continue
-		}
-		for _, m := range line.FindAllSubmatch(about, -1) {
-			compared++
-			if !got[name][string(m[1])] {
-				t.Errorf("%s: %s is not in %v", name, m[1], got[name])
-			}
-		}
-	}
-	if compared < 800 {
-		t.Errorf("only %d states compared", compared)
-	}
+	realfiles.CompareAbout(t, "keyed state", folders, got, 800)
 }
 
 // TestCanonicalGroups walks every group exactly to its end.

@@ -6,8 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"chkscope/decoder"
@@ -142,26 +140,7 @@ func TestTypesOfLab(t *testing.T) {
 			got[s.Name][fmt.Sprintf("%s %s %s (stream version %s)", m.Name, m.Mode, realfiles.Notation(m.Serializer(serde.ValueSerializer)), v)] = true
 		}
 	})
-	compared := 0
-	line := regexp.MustCompile(`(?m)^  operator state (.*)$`)
-	for name, folder := range folders {
-		about, err := os.ReadFile(filepath.Join(folder, "about.txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m := regexp.MustCompile(`(?m)^snapshot: (.*)$`).FindSubmatch(about); m == nil || !strings.HasSuffix(filepath.Dir(name), string(m[1])) {
-			continue
-		}
-		for _, m := range line.FindAllSubmatch(about, -1) {
-			compared++
-			if !got[name][string(m[1])] {
-				t.Errorf("%s: %s is not in %v", name, m[1], got[name])
-			}
-		}
-	}
-	if compared < 300 {
-		t.Errorf("only %d states compared", compared)
-	}
+	realfiles.CompareAbout(t, "operator state", folders, got, 300)
 }
 
 // TestFactsOfIncident compares elements and bytes of each state in each subtask

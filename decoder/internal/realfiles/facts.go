@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"testing"
 
 	"chkscope/decoder/serde"
 )
@@ -106,4 +107,32 @@ func FactsFile(s *Snapshot) string {
 		return "" // one of a chain without facts of its own
 	}
 	return "facts.txt"
+}
+
+// CompareAbout compares what was read of snapshots of lab with the lines of a kind
+// ("keyed state") in their about.txt, which Flink's own classes wrote. Folders and
+// got are by the name of the snapshot; got has the lines. At least so many lines
+// must have been compared.
+func CompareAbout(t testing.TB, kind string, folders map[string]string, got map[string]map[string]bool, atLeast int) {
+	t.Helper()
+	compared := 0
+	line := regexp.MustCompile(`(?m)^  ` + kind + ` (.*)$`)
+	for name, folder := range folders {
+		about, err := os.ReadFile(filepath.Join(folder, "about.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := regexp.MustCompile(`(?m)^snapshot: (.*)$`).FindSubmatch(about); m == nil || !strings.HasSuffix(filepath.Dir(name), string(m[1])) {
+			continue
+		}
+		for _, m := range line.FindAllSubmatch(about, -1) {
+			compared++
+			if !got[name][string(m[1])] {
+				t.Errorf("%s: %s is not in %v", name, m[1], got[name])
+			}
+		}
+	}
+	if compared < atLeast {
+		t.Errorf("only %d states compared", compared)
+	}
 }
