@@ -183,6 +183,9 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	for _, d := range s.Details(t, n) {
 		v.Details = append(v.Details, showDetail{d.Label, d.Text})
 	}
+	for _, d := range s.KeyedDetails(ctx, t, n) {
+		v.Details = append(v.Details, showDetail{d.Label, d.Text})
+	}
 	var err error
 	if v.FirstEntries, err = firstEntries(ctx, s, n, g, f); err != nil {
 		return v, err

@@ -98,7 +98,16 @@ func (s *Snapshot) KafkaPositions(ctx context.Context, t *Tree, op int) (list []
 		if c := strings.Compare(a.Topic, b.Topic); c != 0 {
 			return c
 		}
-		return int(a.Partition.Partition) - int(b.Partition.Partition)
+		if c := int(a.Partition.Partition) - int(b.Partition.Partition); c != 0 {
+			return c
+		}
+		switch enumerator := a.State == ""; {
+		case enumerator == (b.State == ""):
+			return 0
+		case enumerator:
+			return 1 // last: it has no offset, or the one to begin with
+		}
+		return -1
 	})
 	return list, more, err
 }

@@ -31,10 +31,17 @@ func (s *Snapshot) ConnectorDetails(ctx context.Context, t *Tree, n Node) []Deta
 		return d.list
 	}
 	list, more, err := s.KafkaPositions(ctx, t, op)
-	for _, p := range list[:min(len(list), maxDetailPositions)] {
-		d.add("partition", "%s %d: %s", p.Topic, p.Partition.Partition, p.Text())
+	lines := 0
+	for i, p := range list {
+		if i > 0 && p.Topic == list[i-1].Topic && p.Partition.Partition == list[i-1].Partition.Partition {
+			if lines <= maxDetailPositions {
+				d.list[len(d.list)-1].Text += "; " + p.Text()
+			}
+		} else if lines++; lines <= maxDetailPositions {
+			d.add("partition", "%s %d: %s", p.Topic, p.Partition.Partition, p.Text())
+		}
 	}
-	if left := len(list) - maxDetailPositions; left > 0 || more {
+	if left := lines - maxDetailPositions; left > 0 || more {
 		d.add("partitions", "and %s more", FormatCount(int64(max(left, 1))))
 	}
 	if err != nil && ctx.Err() == nil {
@@ -72,7 +79,7 @@ func (p KafkaPosition) Text() string {
 	}
 	text += p.Where()
 	if p.Copies > 1 {
-		text += fmt.Sprintf(", %s equal", FormatCount(p.Copies))
+		text += fmt.Sprintf(" (%s equal)", FormatCount(p.Copies))
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,15 @@ const maxDetailFiles = 20
 // Details tells everything known about a node, most useful first, without
 // reading anything but `_metadata`: selector, ids, sizes by kind, handles, files
 // and their paths. Text from the file is not cleaned.
-func (s *Snapshot) Details(t *Tree, n Node) []Detail {
+func (s *Snapshot) Details(t *Tree, n Node) []Detail { return s.detailsWith(t, n, nil) }
+
+// AllDetails is Details with what ConnectorDetails and KeyedDetails read, before
+// the files.
+func (s *Snapshot) AllDetails(ctx context.Context, t *Tree, n Node) []Detail {
+	return s.detailsWith(t, n, append(s.ConnectorDetails(ctx, t, n), s.KeyedDetails(ctx, t, n)...))
+}
+
+func (s *Snapshot) detailsWith(t *Tree, n Node, inside []Detail) []Detail {
 	d := &detailList{}
 	if g := t.Target(n, s.Meta.Operators); g.Class != ClassCheckpoint {
 		d.text("selector", g.Selector())
@@ -33,6 +42,7 @@ func (s *Snapshot) Details(t *Tree, n Node) []Detail {
 		s.stateDetails(d, t, n)
 	}
 	d.sizes(t.Sizes(n))
+	d.list = append(d.list, inside...)
 	s.fileDetails(d, t, n)
 	return d.list
 }

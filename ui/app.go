@@ -113,6 +113,8 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		return a.checked(m)
 	case countedMsg:
 		return a.counted(m)
+	case foundKeyMsg:
+		return a.foundKey(m)
 	case detailsMsg:
 		a.details.take(m)
 	case pageMsg:

@@ -64,7 +64,7 @@ func (a *App) wantDetails() tea.Cmd {
 	a.details.asked[k] = true
 	s, t, ctx := a.snap, a.names.tree, a.ctx
 	return func() tea.Msg {
-		return detailsMsg{t, n, append(s.Details(t, n), s.ConnectorDetails(ctx, t, n)...)}
+		return detailsMsg{t, n, s.AllDetails(ctx, t, n)}
 	}
 }
 

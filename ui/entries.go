@@ -54,6 +54,7 @@ type entry struct {
 	len   int64
 	head  []byte // its first bytes, of a list element
 	text  string // key and value, clean; "" where nothing could be decoded
+	brief string // text for a row, where it has a shorter form
 	about string // whose layout, which key group
 	why   string // why text is not all of it
 }
@@ -170,7 +171,7 @@ func readList(ctx context.Context, s *model.Snapshot, k pageKey, kind entryKind)
 		if v.Err != nil {
 			e.why = clean(v.Err.Error())
 		}
-		e.text = valueText(v.Key, v.Value)
+		e.text, e.brief = valueText(v.Key, v.Value), partitionText(v.Value)
 	}
 	if kind == listEntries { // what cannot be decoded is shown as bytes
 		err = nil
@@ -208,8 +209,21 @@ func valueText(parts ...serde.Value) string {
 	return model.ValueText(value)
 }
 
+// partitionText is a Kafka partition with what is kept of it, short enough for a
+// narrow row; "" for other values.
+func partitionText(v serde.Value) string {
+	if v.Form != serde.Fields || len(v.Items) < 3 || v.Shape.Names[0] != "topic" || v.Shape.Names[1] != "partition" {
+		return ""
+	}
+	rest := serde.Value{Form: serde.Fields, Shape: &serde.Shape{Names: v.Shape.Names[2:]}, Items: v.Items[2:]}
+	return fmt.Sprintf("%s %d  %s", clean(v.Items[0].Text), v.Items[1].N, strings.Trim(model.ValueText(rest), "{}"))
+}
+
 // line is an entry in its row.
 func (e *entry) line() string {
+	if e.brief != "" {
+		return e.brief
+	}
 	if e.text != "" {
 		return e.text
 	}
@@ -243,7 +257,11 @@ func (a *App) elementSummary(r row, w int) []string {
 	if e.about != "" {
 		s += sep + e.about
 	}
-	return append(append(out, wrap(s, w)...), wrap(e.line(), w)...)
+	text := e.text
+	if text == "" {
+		text = e.line()
+	}
+	return append(append(out, wrap(s, w)...), wrap(text, w)...)
 }
 
 // size tells how large an entry is and where it stands.

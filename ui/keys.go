@@ -58,6 +58,7 @@ var bindings = []binding{
 	{"Enter", "open or close", "", 0, inTree, false, []act{{"enter", (*App).toggleRow}}},
 	{":", "go to a row or entry by its number", "", 0, inTree, false, []act{{":", (*App).askNumber}}},
 	{"c", "count what is not counted yet below this row (entries, sizes), with progress", "", 0, inTree, false, []act{{"c", (*App).count}}},
+	{"K", "find a key of keyed state below this row, as it is shown or 0x and hex: all its entries", "", 0, inTree, false, []act{{"K", (*App).askKey}}},
 	{"z / Backspace", "zoom into the node / back out", "", 0, inTree, false, []act{
 		{"z", (*App).zoomIn}, {"backspace", (*App).zoomOut},
 	}},
