@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -48,8 +49,14 @@ func (s *s3Store) Copy(ctx context.Context, src string, off, length int64, dst s
 	if err != nil {
 		u.abort()
 	}
+	if errors.Is(err, errNoPartCopy) {
+		return streamCopy(ctx, Retry(s, RetryPolicy{Notify: s.o.Notify}), src, off, length, s, dst, progress)
+	}
 	return sum, err
 }
+
+// errNoPartCopy: the server has no UploadPartCopy, as that of Google.
+var errNoPartCopy = errors.New("parts of objects are not copied by the server")
 
 // copySource is the object that is copied.
 type copySource struct {
@@ -226,8 +233,11 @@ func (u *upload) copyPart(from *copySource, off, n int64, number int32) error {
 		out, err := c.UploadPartCopy(ctx, &s3.UploadPartCopyInput{Bucket: &u.at.bucket, Key: &u.at.key, UploadId: &u.id, PartNumber: &number,
 			CopySource: from.header(), CopySourceIfMatch: optional(from.etag), CopySourceRange: aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1)),
 			RequestPayer: u.s.payer()})
-		if httpStatus(err) == http.StatusPreconditionFailed {
+		switch httpStatus(err) {
+		case http.StatusPreconditionFailed:
 			return changed(from.uri, "it was replaced while it was copied")
+		case http.StatusNotImplemented, http.StatusMethodNotAllowed:
+			return &Error{Op: "copy", URI: u.uri, Problem: "the server does not copy parts of objects", Err: errNoPartCopy}
 		}
 		if err == nil {
 			u.addPart(types.CompletedPart{PartNumber: &number, ETag: out.CopyPartResult.ETag})

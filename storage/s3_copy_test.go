@@ -130,6 +130,59 @@ func copyInParts(t *testing.T, server *storagetest.S3Server) {
 	})
 }
 
+// TestS3CopyWithoutPartCopy: where the server does not copy parts the bytes pass
+// through here, and still nothing is replaced.
+func TestS3CopyWithoutPartCopy(t *testing.T) {
+	server := useServer(t)
+	proxy, requests := storagetest.StartProxy(t, server.Endpoint), &seen{}
+	s, data := smallCopies(S3Options{Endpoint: proxy.URL}), pattern(12<<20)
+	if err := putTo(s, "s3://bucket/src", data); err != nil {
+		t.Fatal(err)
+	}
+	proxy.Inject(func(r *http.Request) storagetest.Fault {
+		requests.pass(r)
+		if r.Header.Get("X-Amz-Copy-Source-Range") != "" {
+			return storagetest.Fault{Status: 501, Code: "NotImplemented"}
+		}
+		return storagetest.Fault{}
+	})
+	if _, err := s.Copy(ctx, "s3://bucket/src", 0, -1, "s3://bucket/dst", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := getFrom(s, "s3://bucket/dst"); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	conditions := 0
+	for _, r := range requests.take() {
+		if r.Header.Get("If-None-Match") == "*" {
+			conditions++
+		}
+	}
+	if conditions != 1 || s.unconditional {
+		t.Errorf("%d writes had a condition", conditions)
+	}
+	if n, err := New(Options{S3: S3Options{Endpoint: server.Endpoint}}).Sweep(ctx, "s3://bucket/"); n != 0 || err != nil {
+		t.Errorf("%d begun uploads were left behind, %v", n, err)
+	}
+}
+
+// TestS3RefusedCondition: a server that answers 412 where nothing is there does
+// not make it exist.
+func TestS3RefusedCondition(t *testing.T) {
+	server := useServer(t)
+	proxy := storagetest.StartProxy(t, server.Endpoint)
+	proxy.Inject(func(r *http.Request) storagetest.Fault {
+		if r.Method == "POST" && r.URL.Query().Has("uploadId") {
+			return storagetest.Fault{Status: 412, Code: "PreconditionFailed"}
+		}
+		return storagetest.Fault{}
+	})
+	s := newS3(S3Options{Endpoint: proxy.URL}, nil)
+	if err := putTo(s, "s3://bucket/new", pattern(9<<20)); err == nil || errors.Is(err, store.ErrExist) || !strings.Contains(err.Error(), "though nothing is there") {
+		t.Error(err)
+	}
+}
+
 // TestS3CopyFlags: what is asked for with flags is in each request that makes an
 // object of a copy, and in each that is paid for.
 func TestS3CopyFlags(t *testing.T) {

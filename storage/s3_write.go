@@ -347,6 +347,10 @@ func (u *upload) settle(ctx context.Context, c *s3.Client, err error) error {
 		return err
 	}
 	h, headErr := u.head(ctx, c)
+	if httpStatus(headErr) == http.StatusNotFound && status == http.StatusPreconditionFailed {
+		return &Error{Op: "write", URI: u.uri, Kind: store.ErrCannotAsk, Err: u.s.hidden(err), Problem: "the server refused it because of a condition, though nothing is there: " + u.s.message(err),
+			Hint: "it may not take conditional writes or checksums; write to a disk"}
+	}
 	if headErr != nil {
 		return err
 	}
