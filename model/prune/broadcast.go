@@ -18,7 +18,7 @@ import (
 // resolveMaps finds out which entries of broadcast states go. Every subtask holds
 // the whole map, and at a restore a subtask may get the map of another: what is
 // named in one goes in all, by its key.
-func (w *work) resolveMaps(ctx context.Context, bad *refusals, keepHeaders bool) error {
+func (w *work) resolveMaps(ctx context.Context, bad *refusals, p *Plan, keepHeaders bool) error {
 	for k, rm := range w.removal.states {
 		if len(rm.mapPicks) == 0 {
 			continue
@@ -27,7 +27,7 @@ func (w *work) resolveMaps(ctx context.Context, bad *refusals, keepHeaders bool)
 			bad.add("keep-headers", w.removal.selector(k), "entries of a broadcast state go only by rewriting its streams, which --keep-headers rules out", "")
 			continue
 		}
-		err := w.resolveMap(ctx, bad, k, rm)
+		err := w.resolveMap(ctx, bad, p, k, rm)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -40,21 +40,22 @@ func (w *work) resolveMaps(ctx context.Context, bad *refusals, keepHeaders bool)
 	return nil
 }
 
-func (w *work) resolveMap(ctx context.Context, bad *refusals, k stateKey, rm *stateRemoval) error {
-	keys := map[[16]byte]bool{}
+func (w *work) resolveMap(ctx context.Context, bad *refusals, p *Plan, k stateKey, rm *stateRemoval) error {
+	keys, along := map[[16]byte]bool{}, int64(0)
 	for sub, picks := range rm.mapPicks {
-		hit := false
+		hit := int64(0)
 		picks = normal(picks)
 		n, err := w.eachMapEntry(ctx, k, sub, func(e opstate.Entry, key [16]byte) {
 			if within(picks, e.Index) {
-				keys[key], hit = true, true
+				keys[key] = true
+				hit++
 			}
 		})
 		if err != nil {
 			return err
 		}
 		w.removal.entries.totals[cellKey{place{k.op, sub}, k.kind(), k.name}] = n
-		if !hit {
+		if along -= hit; hit == 0 {
 			bad.add("unknown", w.removal.cellSelector(k, sub), fmt.Sprintf("it has %s, counted from 0", model.FormatPlural(n, "entry")), "")
 		}
 	}
@@ -71,8 +72,13 @@ func (w *work) resolveMap(ctx context.Context, bad *refusals, k stateKey, rm *st
 		}
 		if len(gone) > 0 {
 			rm.maps[sub] = gone
+			along += count(gone)
 			w.removal.entries.set(cellKey{place{k.op, sub}, k.kind(), k.name}, count(gone))
 		}
+	}
+	// Of a state that a condition chooses of as a whole all are counted there.
+	if along > 0 && len(rm.chosen) < len(rm.holders) {
+		p.Removed = append(p.Removed, Removed{Selector: w.removal.selector(k), Entries: &along, Because: "each subtask holds the whole map: what goes in one goes in all"})
 	}
 	return w.sampleMap(ctx, k, rm)
 }

@@ -68,7 +68,7 @@ func TestEntriesByNumber(t *testing.T) {
 		{"v4-heap-checkpoint", "keyed/spaced", []string{"0/0", "0/2-3", "1/1"}, nil},
 		{"v4-heap-checkpoint", "keyed/ttl-map", []string{"0/1"}, nil},
 		{"v4-heap-checkpoint", "keyed/ttl-list", []string{"*/0"}, nil},
-		{"v4-heap-snappy", "keyed/merged-list", []string{"0/0", "1/1", "1/1"}, nil},
+		{"v4-heap-snappy", "keyed/merged-list", []string{"0/0", "1/1"}, nil},
 		{"v4-canonical-savepoint", "keyed/history", []string{"1/1-2"}, nil},
 		{"v4-canonical-savepoint", "keyed/per-product", []string{"0/0", "1/3-1000000"}, nil},
 		{"v4-canonical-savepoint", "keyed/_timer_state%2Fevent_user-timers", []string{"1/2"}, nil},

@@ -143,9 +143,11 @@ func blocking(err error) string {
 // rewritten in some subtasks only.
 func (w *work) checkNamed(bad *refusals, op int, found map[string]bool) {
 	r := w.removal
-	for name := range r.partsOf(op) {
-		if !found[name] {
-			bad.add("unknown", r.namedSelector(namedKey{op, name}), "no stream of the operator has a keyed state of this name", "")
+	for _, sub := range r.keyedSubs(op) {
+		for name := range r.partlyIn(place{op, sub}) {
+			if !found[name] {
+				bad.add("unknown", r.namedSelector(namedKey{op, name}), "no stream of the operator has a keyed state of this name", "")
+			}
 		}
 	}
 	for k, subs := range r.named {

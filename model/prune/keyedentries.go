@@ -33,22 +33,6 @@ func (r *removal) partlyIn(at place) map[string]bool {
 	return out
 }
 
-// partsOf are the names of an operator of which entries go.
-func (r *removal) partsOf(op int) map[string]bool {
-	out := map[string]bool{}
-	for k := range r.picked {
-		if k.op == op {
-			out[k.name] = true
-		}
-	}
-	for k := range r.chosen {
-		if k.op == op {
-			out[k.name] = true
-		}
-	}
-	return out
-}
-
 // chooseNames lets the condition choose in all states of a stream, where it was
 // asked for all of them. What it cannot look into is refused where it was named,
 // else told.
@@ -93,7 +77,7 @@ func (r *removal) keyedSelectors(op int) []string {
 func (r *removal) keyedKey(at place) []string {
 	key := slices.Sorted(maps.Keys(r.namedIn(at)))
 	for _, n := range slices.Sorted(maps.Keys(r.partlyIn(at))) {
-		key = append(key, fmt.Sprint(n, r.picked[namedKey{at.op, n}][at.sub]))
+		key = append(key, fmt.Sprint(n, normal(r.picked[namedKey{at.op, n}][at.sub])))
 	}
 	return append(key, r.where.key()...)
 }

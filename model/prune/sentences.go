@@ -235,11 +235,6 @@ func (w *work) flinkSentences(p *Plan) {
 			p.Losses = append(p.Losses, describe(op)+": raw keyed state; timers in it never fire.")
 		}
 	}
-	for k, rm := range r.states {
-		if len(rm.maps) > 0 {
-			p.Flink = append(p.Flink, fmt.Sprintf("Entries of %s of %s go in all subtasks: each holds the whole map.", decoder.Text(k.name), describe(&r.src.Operators[k.op])))
-		}
-	}
 	if r.inFlight {
 		p.Losses = append(p.Losses, fmt.Sprintf("All in-flight data: the records that were under way in %d channels are lost.", w.channelCount()))
 	}

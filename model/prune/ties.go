@@ -23,7 +23,7 @@ func (w *work) tie(ctx context.Context, p *Plan, req Request) error {
 	if err := w.resolveWhere(ctx); err != nil {
 		return err
 	}
-	if err := w.resolveMaps(ctx, &bad, req.KeepHeaders); err != nil {
+	if err := w.resolveMaps(ctx, &bad, p, req.KeepHeaders); err != nil {
 		return err
 	}
 	w.tieInFlight(p)

@@ -112,11 +112,7 @@ func pruneEntries(t *testing.T, name string, s *model.Snapshot, tree *model.Tree
 		t.Errorf("%s: %v", name, err)
 		return nil, nil, nil
 	}
-	planned := int64(0)
-	for _, r := range p.Removed {
-		planned += *r.Entries
-	}
-	if !res.Proof.OK || res.Proof.Equal != res.Proof.Checked || req.Where != "" && res.Proof.EntriesRemoved != planned {
+	if planned := plannedEntries(p); !res.Proof.OK || res.Proof.Equal != res.Proof.Checked || res.Proof.EntriesRemoved != planned {
 		t.Errorf("%s: proof %+v, %d entries were planned", name, res.Proof, planned)
 	}
 	out, _ := open(t, filepath.Join(dir, "_metadata"))
