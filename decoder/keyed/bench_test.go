@@ -49,10 +49,13 @@ func entry(key, value []byte) []byte {
 
 // huge is a canonical stream of about size bytes with all entries in one group:
 // of state 0, and a last one of state 1.
-func huge(size int64) *Stream {
+func huge(size int64) *Stream { return hugeOf(size, 42) }
+
+// hugeOf is huge with values of a length.
+func hugeOf(size int64, value int) *Stream {
 	p := repeated{head: make([]byte, 50)} // 48 for the header
 	p.head = append(p.head[:48], 0, 0)
-	one := entry([]byte{0, 0, 0, 0, 0, 0, 0, 0, 9, 0}, make([]byte, 42))
+	one := entry([]byte{0, 0, 0, 0, 0, 0, 0, 0, 9, 0}, make([]byte, value))
 	for len(p.body) < 64<<10 {
 		p.body = append(p.body, one...)
 	}

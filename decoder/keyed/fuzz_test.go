@@ -2,6 +2,7 @@ package keyed
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -144,6 +145,63 @@ func FuzzMapParts(f *testing.F) {
 			raw = nil
 			if err := types.MapParts(left, part); err != nil || !bytes.Equal(JoinMap(raw), left) {
 				t.Errorf("%x: %v", left, err)
+			}
+		}
+	})
+}
+
+// FuzzEntries indexes streams, reads their entries in pages and decodes them:
+// pages are what a walk gives, and values are valid JSON.
+func FuzzEntries(f *testing.F) {
+	small(f, func(r real, s *Stream, b []byte) {
+		if len(s.sorted) > 0 {
+			f.Add(b, uint16(s.sorted[0]), uint16(s.sorted[len(s.sorted)-1]), r.use.Keyed.Type, uint16(s.MaxParallelism))
+		}
+	})
+	f.Fuzz(func(t *testing.T, b []byte, first, second uint16, kind byte, maxParallelism uint16) {
+		in := decoder.Bytes{Data: b, Label: "fuzz"}
+		h := &metadata.KeyGroupsHandle{Number: 2, Offsets: metadata.NewOffsets([]int64{int64(first), int64(second)})}
+		s, err := Open(in, in, kind, h, nil)
+		if err != nil {
+			return
+		}
+		s.MaxParallelism = int32(maxParallelism & 0x7fff)
+		var types []Types
+		for id := range s.Header.States {
+			types = append(types, s.Header.Types(id, s.Layout, s.MaxParallelism))
+		}
+		walked := map[int][]Entry{}
+		for i := range s.Offsets {
+			s.Walk(i, 100, func(e Entry) error {
+				walked[e.State] = append(walked[e.State], cloned(e))
+				return nil
+			})
+		}
+		x, err := s.index(types, nil, 50)
+		again := NewDecoder(types, serde.Limits{Values: 50, Bytes: 200})
+		for id := range x.States {
+			n := x.States[id].Entries
+			if err == nil && n != int64(len(walked[id])) {
+				t.Fatalf("state %d: %d entries, walked %d", id, n, len(walked[id]))
+			}
+			pageErr := s.Page(x, id, n/2, 100, 100, func(i int64, e Entry) error {
+				if err == nil && !sameEntry(e, walked[id][i]) {
+					t.Errorf("state %d, entry %d: %v, not %v", id, i, e, walked[id][i])
+				}
+				v := types[id].Decode(e, serde.Limits{Values: 50, Bytes: 200})
+				for _, p := range []serde.Value{v.Key, v.Namespace, v.MapKey, v.Value} {
+					if p.Form != serde.Missing && !json.Valid(p.AppendJSON(nil)) {
+						t.Errorf("JSON %s", p.AppendJSON(nil))
+					}
+				}
+				if w := again.Decode(e); w.Key.String() != v.Key.String() || w.Value.String() != v.Value.String() {
+					t.Errorf("in the same memory %s = %s, not %s = %s", w.Key, w.Value, v.Key, v.Value)
+				}
+				types[id].Split(e)
+				return nil
+			})
+			if err == nil && pageErr != nil {
+				t.Errorf("state %d: %v", id, pageErr)
 			}
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"chkscope/decoder"
@@ -153,6 +154,26 @@ func TestBeyondHostile(t *testing.T) {
 	}
 	if got, err := walked(g.stream()); !errors.Is(err, serde.ErrOpaque) {
 		t.Errorf("%d entries, %v", len(got), err)
+	}
+}
+
+// TestBeyondHuge: a group that is too long to be looked at as a whole takes little
+// memory, and what stands before the value is given.
+func TestBeyondHuge(t *testing.T) {
+	g := newGroup(known, endless, known)
+	g.block(0, 1)
+	g.entry(0, 7, 1, 2, 3, 4)
+	g.block(1, 5)
+	g.entry(1, 7, 1)
+	s := g.stream()
+	s.In = repeated{head: g.b, body: make([]byte, 64<<10), times: 5 << 30 / (64 << 10)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if got, err := walked(s); !errors.Is(err, serde.ErrOpaque) || fmt.Sprint(got) != fmt.Sprint(g.want[:1]) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 4<<20 {
+		t.Errorf("%d bytes were allocated", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 

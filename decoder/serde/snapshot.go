@@ -127,13 +127,21 @@ const (
 // node begins a Snapshot at the next byte.
 func (r *Reader) node(f Framing) *Snapshot {
 	s := &Snapshot{Framing: f, Span: r.span(r.off, r.off)}
-	if *r.nodes++; *r.nodes > maxNodes {
-		r.fail(r.off, fmt.Sprintf("at most %d serializer snapshots", maxNodes), "more", nil)
-	}
+	*r.nodes++
+	r.bounded()
 	if r.depth++; r.depth > maxDepth {
 		r.fail(r.off, fmt.Sprintf("at most %d serializer snapshots in one another", maxDepth), "more", nil)
 	}
 	return s
+}
+
+// bounded fails where there are too many snapshots: beside the node itself all
+// that hold it, though they know the lengths of their parts.
+func (r *Reader) bounded() bool {
+	if *r.nodes > maxNodes {
+		r.fail(r.off, fmt.Sprintf("at most %d serializer snapshots", maxNodes), "more", nil)
+	}
+	return r.ok()
 }
 
 // done ends what node began.
@@ -399,7 +407,7 @@ func (r *Reader) Resilient() []*Snapshot {
 		return int(int32(uint32(p[4*i])<<24 | uint32(p[4*i+1])<<16 | uint32(p[4*i+2])<<8 | uint32(p[4*i+3])))
 	}
 	var out []*Snapshot
-	for i := range n {
+	for i := 0; i < n && r.bounded(); i++ {
 		ser, snap, end := off(2*i), off(2*i+1), off(2*i+2)
 		if ser < 0 || ser > snap || snap > end || end > total {
 			r.fail(at, "ascending serializer offsets", fmt.Sprintf("%d, %d, %d of %d", ser, snap, end, total), nil)
@@ -451,7 +459,7 @@ func (r *Reader) optionalMap(what string, entry func(name string, key, value *Re
 		}
 		return r.part(r.Count(what+" length", 1), what)
 	}
-	for i := 0; i < n && r.ok(); i++ {
+	for i := 0; i < n && r.bounded(); i++ {
 		r.enter(what, i)
 		name := r.UTF(what + " name")
 		key := frame()
