@@ -48,8 +48,15 @@ func (p *program) explore(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
+	if st.Far(uri) {
+		cfg.Options.ReadAtMost = farRead
+	}
 	return p.runExplorer(ctx, cfg)
 }
+
+// farRead is how much of one union list the explorer reads of a far store by
+// itself; the report reads all of it.
+const farRead = 32 << 20
 
 // runExplorer gives the context's error where a signal ended it.
 func (p *program) runExplorer(ctx context.Context, cfg ui.Config) error {

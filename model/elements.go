@@ -194,7 +194,12 @@ type ElementData = opstate.Element
 // are given cut to it. It needs constant memory but for streams whose offsets
 // do not ascend.
 func (s *Snapshot) EachElement(ctx context.Context, t *Tree, cell Node, cut int64, f func(ElementData) error) error {
-	return s.elementsFrom(ctx, t, cell, 0, math.MaxInt64, cut, f)
+	return s.FirstElements(ctx, t, cell, math.MaxInt64, cut, f)
+}
+
+// FirstElements is EachElement of up to n elements.
+func (s *Snapshot) FirstElements(ctx context.Context, t *Tree, cell Node, n, cut int64, f func(ElementData) error) error {
+	return s.elementsFrom(ctx, t, cell, 0, n, cut, f)
 }
 
 func (s *Snapshot) elementsFrom(ctx context.Context, t *Tree, cell Node, from, n, cut int64, f func(ElementData) error) error {

@@ -19,6 +19,9 @@ type Options struct {
 	UIDs []string
 	// OperatorNames by operator id, from a job graph (--job-graph).
 	OperatorNames map[metadata.OperatorID]string
+	// ReadAtMost is how many bytes of one union list rules read that nobody asked
+	// for, of a store that is far away; 0 is all of them.
+	ReadAtMost int64
 	// Choose: a parent directory with several checkpoints gives *Several in place of
 	// the newest.
 	Choose bool

@@ -83,6 +83,12 @@ func unknownScheme(op, uri string) error {
 		Hint: "mount or download it and say where with --map FROM=TO"}
 }
 
+// Far tells that reading uri takes a way over the network.
+func (r *Router) Far(uri string) bool {
+	scheme := store.Scheme(r.maps.Apply(uri))
+	return scheme != "file" && r.schemes[scheme] != nil
+}
+
 // Open opens uri; see store.Store.
 func (r *Router) Open(ctx context.Context, uri string) (store.Object, error) {
 	s, mapped, err := r.route("open", uri)

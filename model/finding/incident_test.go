@@ -128,6 +128,23 @@ func TestIncidentDropped(t *testing.T) {
 	}
 }
 
+// TestUnionInPart: of a store that is far away only the first elements of each
+// subtask are read; they are the same after a restore.
+func TestUnionInPart(t *testing.T) {
+	dir, err := filepath.Abs(filepath.Join("..", "..", "conformance", "testdata", "incident", "gen-3-files", "checkpoint"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := only(t, find(t, dir, model.Options{ReadAtMost: 12 << 10}), "union-multiplied")
+	if f.Certainty != Likely || f.Evidence.Get("entries") != int64(768) || f.Evidence.Get("distinct") != nil || len(f.Remedy) != 1 ||
+		!strings.Contains(f.Cause, "The first 400 of 768 entries of topic-partition-offset-states that were read hold 12 different ones, about 33 times each") {
+		t.Errorf("%v %s %v", f.Certainty, f.Cause, f.Evidence)
+	}
+	if f := only(t, find(t, dir, model.Options{ReadAtMost: 1 << 20}), "union-multiplied"); f.Certainty != Proved {
+		t.Errorf("what is short is read whole: %s", f.Cause)
+	}
+}
+
 // TestFramesizeOne: with no floor the rule names each operator that restores anything.
 func TestFramesizeOne(t *testing.T) {
 	dir := filepath.Join(corpus.Dir(t), "incident", "consumer-to-source-1.15-p4", "gen-5", "checkpoint")

@@ -26,7 +26,7 @@ var unionMultiplied = Rule{
 		"Info below 1 MiB and 10,000 entries; critical where the next restore goes over the frame size. Likely, from equal counts, where the streams cannot be read",
 	Why:        "every restore multiplies it by the parallelism: the 168 MB _metadata of a job moved from FlinkKafkaConsumer to KafkaSource",
 	Thresholds: []Threshold{{"bytes", unionBytes, "bytes in _metadata and streams"}, {"entries", unionEntries, "entries"}},
-	Evidence: []Key{{"entries", "elements in all subtasks"}, {"distinct", "different elements; null where the streams cannot be read"}, {"copies", "entries to distinct; null likewise"},
+	Evidence: []Key{{"entries", "elements in all subtasks"}, {"distinct", "different elements; null where the streams cannot be read, or only the first elements were"}, {"copies", "entries to distinct; null likewise"},
 		{"parallelism", ""}, {"next", "entries after one and after two more restores"}, {"bytes", "of it now, in _metadata and streams; null where not known"}},
 	reads: true,
 	check: func(r *run) ([]Finding, error) {
@@ -53,9 +53,10 @@ var unionMultiplied = Rule{
 type listStats struct {
 	entries  int64
 	distinct int64
-	read     bool // the streams were read; else from counts alone
-	bounded  bool // distinct is a lower bound
-	equal    bool // two or more subtasks hold the same multiset of two or more different elements
+	first    int64 // how many were read: all, or the first of each subtask (Options.ReadAtMost)
+	read     bool  // the streams were read; else from counts alone
+	bounded  bool  // distinct is a lower bound
+	equal    bool  // two or more subtasks hold the same multiset of two or more different elements
 }
 
 func (r *run) union(op int, n model.Node) (Finding, bool, error) {
@@ -64,7 +65,7 @@ func (r *run) union(op int, n model.Node) (Finding, bool, error) {
 		return Finding{}, false, err
 	}
 	p := int64(r.s.Meta.Operators[op].Parallelism)
-	repeated := st.read && st.entries > r.holders(n) && st.entries/max(st.distinct, 1) >= p
+	repeated := st.read && st.first > r.holders(n) && st.first/max(st.distinct, 1) >= p
 	if !st.equal && !repeated {
 		return Finding{}, false, nil
 	}
@@ -80,7 +81,10 @@ func (r *run) unionFinding(op int, n model.Node, st listStats, p int64) Finding 
 	next := []int64{times(st.entries, p), times(times(st.entries, p), p)}
 	e := Evidence{{"entries", st.entries}, {"distinct", nil}, {"copies", nil}, {"parallelism", p}, {"next", next}, {"bytes", nil}}
 	certainty, cause := Likely, fmt.Sprintf("Several subtasks hold %s each of %s", model.FormatCount(st.entries/max(r.holders(n), 1)), name(r, n))
-	if st.read {
+	if st.read && st.first < st.entries {
+		cause = fmt.Sprintf("The first %s of %s entries of %s that were read hold %s different ones, about %s times each", model.FormatCount(st.first), model.FormatCount(st.entries),
+			name(r, n), model.FormatCount(st.distinct), model.FormatCount(st.first/max(st.distinct, 1)))
+	} else if st.read {
 		copies := st.entries / max(st.distinct, 1)
 		e[1].Value, e[2].Value = st.distinct, copies
 		certainty = Proved
@@ -160,10 +164,27 @@ func (m *multiset) add(h uint64) {
 	m.mixed += h * (h>>32 | 1)
 }
 
-// listStats reads all elements of a union state once. A stream that cannot be
-// read leaves only the counts.
+// part is how much of a list is read: 1, or less where that is too much. A
+// restore gives each subtask the same list, so the same first elements too.
+func (r *run) part(n model.Node) float64 {
+	bytes := r.t.Sizes(n).Bookkeeping
+	if w, _ := r.t.Sizes(n).Weight(model.LensState); w != model.Unknown {
+		bytes += w
+	}
+	if most := r.s.Options.ReadAtMost; most > 0 && bytes > most {
+		return float64(most) / float64(bytes)
+	}
+	return 1
+}
+
+// leastRead is how many elements of a subtask are read at least.
+const leastRead = 100
+
+// listStats reads all elements of a union state once, or the first of each
+// subtask. A stream that cannot be read leaves only the counts.
 func (r *run) listStats(n model.Node) (listStats, error) {
 	st := listStats{entries: r.t.Entries(n), read: true}
+	part := r.part(n)
 	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
 	sets := map[multiset]int{}
 	for _, c := range r.t.Children(nil, n, model.TurnState) {
@@ -171,12 +192,14 @@ func (r *run) listStats(n model.Node) (listStats, error) {
 			continue
 		}
 		var m multiset
-		err := r.s.EachElement(r.ctx, r.t, c, elementCut, func(e model.ElementData) error {
+		most := max(int64(float64(r.t.Entries(c))*part), leastRead)
+		err := r.s.FirstElements(r.ctx, r.t, c, most, elementCut, func(e model.ElementData) error {
 			h := maphash.Bytes(seed, e.Data)
 			if int64(len(e.Data)) < e.Len {
 				h ^= uint64(e.Len) * 0x9E3779B97F4A7C15
 			}
 			m.add(h)
+			st.first++
 			if _, ok := seen[h]; !ok {
 				if len(seen) == maxDistinct {
 					st.bounded = true
