@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"chkscope/model"
+	"chkscope/model/failover"
 	"chkscope/model/finding"
 
 	tea "charm.land/bubbletea/v2"
@@ -22,12 +23,14 @@ type App struct {
 	theme theme
 	w, h  int
 
-	snap   *model.Snapshot // nil: not open yet
-	names  *names
-	tree   treeView
-	pages  pages
-	turned turned
-	moved  bool // a key was pressed: where the cursor is is a person's choice
+	snap *model.Snapshot // nil: not open yet
+	// pointer led to the object that is open; nil where it was named itself.
+	pointer *failover.Pointer
+	names   *names
+	tree    treeView
+	pages   pages
+	turned  turned
+	moved   bool // a key was pressed: where the cursor is is a person's choice
 
 	found findings
 	marks *marking
@@ -103,6 +106,8 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		return a.tree.built(m)
 	case openedMsg:
 		return a.opened(m)
+	case pointedMsg:
+		return a.pointedChecked(m)
 	case noticesMsg:
 		return a.noticed(m)
 	case headersMsg:
@@ -226,6 +231,8 @@ type openedMsg struct {
 	snap     *model.Snapshot
 	names    *names
 	findings []finding.Finding
+	pointer  *failover.Pointer // that led to it, nil for none
+	pointed  *failover.Listing // uri is what points to checkpoints
 	err      error
 }
 

@@ -77,6 +77,7 @@ var screens = []struct {
 	{"log", openIncident, func(x *tester) { x.press("y u f x E") }},
 	{"quit", openIncident, func(x *tester) { x.press("f x q") }},
 	{"choose", openJob, func(x *tester) { x.press("j") }},
+	{"choose-pointed", openPointed, func(x *tester) {}},
 	{"damaged", openDamaged, func(x *tester) {}},
 	{"hostile-names", openHostile, func(x *tester) { x.press("right right") }},
 	{"ascii", openASCII, func(x *tester) { x.press("f x g j") }},

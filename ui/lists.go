@@ -156,6 +156,9 @@ func (c *choose) name(x model.Candidate) string {
 }
 
 func (a *App) openChosen() tea.Cmd {
+	if c, ok := a.top().(*choosePointed); ok {
+		return c.open(a)
+	}
 	c, ok := a.top().(*choose)
 	if !ok {
 		return nil

@@ -7,14 +7,19 @@ import (
 
 	"chkscope/decoder"
 	"chkscope/model"
+	"chkscope/model/failover"
 	"chkscope/model/finding"
 
 	tea "charm.land/bubbletea/v2"
 )
 
 // open decodes `_metadata` and finds what can be found in it alone. A parent
-// directory with several checkpoints gives a list to choose from.
-func (a *App) open(uri string) tea.Cmd {
+// directory with several checkpoints, and what points to checkpoints, gives a list
+// to choose from.
+func (a *App) open(uri string) tea.Cmd { return a.openAs(uri, nil) }
+
+// openAs opens what pointer led to.
+func (a *App) openAs(uri string, pointer *failover.Pointer) tea.Cmd {
 	j, ctx := a.begin("opening "+shownURI(uri), "")
 	j.lasting = true // the file is read again and again
 	cfg := a.cfg
@@ -24,11 +29,17 @@ func (a *App) open(uri string) tea.Cmd {
 		j.progress(int64(done), int64(all))
 	}
 	return func() tea.Msg {
-		m := openedMsg{job: j, uri: uri}
+		m := openedMsg{job: j, uri: uri, pointer: pointer}
 		st := watchStore{cfg.Store, j}
 		var t *model.Tree
 		m.snap, t, m.err = model.Open(ctx, st, uri, cfg.Options)
 		if m.snap == nil {
+			var several *model.Several
+			if !errors.As(m.err, &several) && ctx.Err() == nil {
+				if l, err := failover.Find(ctx, cfg.Store, uri); err == nil && len(pointedRows(l)) > 0 {
+					m.pointed = l
+				}
+			}
 			return m
 		}
 		m.snap.Store = cfg.Store
@@ -51,6 +62,9 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 		if errors.As(m.err, &several) {
 			return a.push(newChoose(several.URI, several.List))
 		}
+		if m.pointed != nil {
+			return a.offerPointed(m.uri, m.pointed)
+		}
 		if a.top() != nil { // the list to choose from is still there
 			a.fail("%s", reason(m.err))
 			return nil
@@ -61,6 +75,7 @@ func (a *App) opened(m openedMsg) tea.Cmd {
 	for a.top() != nil {
 		a.pop()
 	}
+	a.pointer = m.pointer
 	cmd := a.show(m.snap, m.names, m.findings)
 	for _, uid := range m.snap.UnmatchedUIDs() {
 		a.say("--uid %s: no operator has it", uid)

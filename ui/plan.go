@@ -71,6 +71,7 @@ func (a *App) buildPlan(then func(*App) tea.Cmd) tea.Cmd {
 	gen, s, t, st := p.gen, a.snap, a.names.tree, a.cfg.Store
 	req := prune.Request{
 		Targets: a.marks.set.Targets(), Copy: p.copy, AcceptLoss: p.acceptLoss, ChangelogOff: p.changelogOff, KeepHeaders: p.keepHeader,
+		Pointer: a.pointer,
 	}
 	return func() tea.Msg {
 		m := planMsg{job: j, gen: gen, to: to, then: then}

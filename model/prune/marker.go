@@ -80,8 +80,9 @@ func FreeDestination(ctx context.Context, st model.Store, base string) string {
 			uri = fmt.Sprintf("%s-%d", base, i)
 		}
 		list, err := st.List(ctx, uri)
+		_, beside := st.Stat(ctx, uri+haSuffix)
 		switch {
-		case errors.Is(err, model.ErrNotExist), err == nil && len(list) == 0:
+		case (errors.Is(err, model.ErrNotExist) || err == nil && len(list) == 0) && beside != nil:
 			return uri
 		case err == nil && slices.ContainsFunc(list, func(e model.Info) bool { return e.Name == model.IncompleteName }):
 			return uri
