@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -25,10 +26,14 @@ type flink struct {
 	cmd            *exec.Cmd
 	in             io.WriteCloser
 	out            chan string
+	ended          bool
 }
 
-// running is the only JVM at a time: each holds 1.5 GB.
-var running *flink
+// jvms are those that no test uses. Each holds 1.5 GB.
+var jvms struct {
+	sync.Mutex
+	idle []*flink
+}
 
 // scratch lives as long as the tests.
 var scratch string
@@ -39,23 +44,51 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if running != nil {
-		running.stop()
+	for _, f := range jvms.idle {
+		f.stop()
 	}
 	os.RemoveAll(scratch)
 	os.Exit(code)
 }
 
-// start gives the program with a version of Flink, built where needed. Jars whose names hold the word without are left out of the class path.
+// start gives the program with a version of Flink until the test ends, built where needed. Jars whose names hold the word without are left out of
+// the class path.
 func start(t *testing.T, minor, without string) *flink {
 	t.Helper()
-	if running != nil && running.minor == minor && running.without == without {
-		return running
+	jvms.Lock()
+	defer jvms.Unlock()
+	f := idle(minor, without)
+	if f == nil {
+		build(t, minor)
+		f = launch(t, minor, without)
 	}
-	if running != nil {
-		running.stop()
+	t.Cleanup(func() {
+		jvms.Lock()
+		defer jvms.Unlock()
+		if !f.ended {
+			jvms.idle = append(jvms.idle, f)
+		}
+	})
+	return f
+}
+
+// idle takes a JVM that does nothing, or ends those that are for something else.
+func idle(minor, without string) *flink {
+	for i, f := range jvms.idle {
+		if f.minor == minor && f.without == without {
+			jvms.idle = slices.Delete(jvms.idle, i, i+1)
+			return f
+		}
 	}
-	build(t, minor)
+	for _, f := range jvms.idle {
+		f.stop()
+	}
+	jvms.idle = nil
+	return nil
+}
+
+func launch(t *testing.T, minor, without string) *flink {
+	t.Helper()
 	f := &flink{minor: minor, without: without, out: make(chan string, 64)}
 	f.cmd = exec.Command("./flink", minor)
 	f.cmd.Env = append(os.Environ(), "FLINK_WITHOUT="+without, "TMPDIR="+scratch)
@@ -77,12 +110,11 @@ func start(t *testing.T, minor, without string) *flink {
 			f.out <- s.Text()
 		}
 	}()
-	running = f
 	return f
 }
 
 func (f *flink) stop() {
-	running = nil
+	f.ended = true
 	f.in.Close()
 	f.cmd.Process.Kill()
 	f.cmd.Wait()

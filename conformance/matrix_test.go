@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -23,13 +24,24 @@ func TestMatrix(t *testing.T) {
 		t.Skip("the matrix of Flink versions and edits runs with CHKSCOPE_CONFORMANCE=part (under 10 minutes) or full (under 40)")
 	}
 	results := table{}
+	turns := make(chan struct{}, 2) // two groups at a time, each with a JVM of its own
+	var adding sync.Mutex
 	for _, minor := range columns {
 		t.Run(minor, func(t *testing.T) {
 			for _, g := range groups {
 				if extent == "part" && !g.part || !g.has(minor) {
 					continue
 				}
-				t.Run(g.name, func(t *testing.T) { g.run(t, minor, results) })
+				t.Run(g.name, func(t *testing.T) {
+					t.Parallel()
+					turns <- struct{}{}
+					defer func() { <-turns }()
+					g.run(t, minor, func(r row, c cell) {
+						adding.Lock()
+						defer adding.Unlock()
+						results.add(minor, g, r, c)
+					})
+				})
 			}
 		})
 	}
@@ -75,7 +87,7 @@ type bench struct {
 // broken: this version cannot restore its own snapshots.
 func (b *bench) broken() bool { return b.group.broken == b.flink.minor }
 
-func (g group) run(t *testing.T, minor string, results table) {
+func (g group) run(t *testing.T, minor string, add func(row, cell)) {
 	f := start(t, minor, "")
 	b := &bench{group: g, flink: f, home: filepath.Join(t.TempDir(), "source"), unedited: map[string]restored{}}
 	b.make(t)
@@ -86,7 +98,7 @@ func (g group) run(t *testing.T, minor string, results table) {
 		// The name is in the names of directories, and Flink takes a comma as the end of one.
 		t.Run(strings.NewReplacer(", ", "_", " ", "_").Replace(r.title()), func(t *testing.T) {
 			c := cell{Result: "fails"}
-			defer func() { results.add(minor, g, r, c) }()
+			defer func() { add(r, c) }()
 			if b.broken() {
 				r.refused, r.fails = "same offset", "invalid stream header"
 				r.ignore = drop("keyed ", "keys ", "timer ", "source ") // of another run
