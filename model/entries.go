@@ -178,9 +178,11 @@ func (w *entryWalk) list(cell Node) error {
 				w.tell(raw.off)
 			}
 			e.Index, e.Len, e.Connector = raw.index, raw.len, nil
-			if c, ok, err := connector.Element(v.place, raw.value); ok && err == nil {
-				e.Connector, e.Value = &c, c.Value
-				return w.f(&e)
+			if v.place.State != "" {
+				if c, ok, err := d.element(v.place, raw.value); ok && err == nil {
+					e.Connector, e.Value = c, c.Value
+					return w.f(&e)
+				}
 			}
 			x := v.decode(raw, d)
 			e.MapKey, e.Value, e.Len = x.Key, x.Value, x.Len

@@ -86,10 +86,11 @@ func (s *Snapshot) EachValue(ctx context.Context, t *Tree, cell Node, from, n in
 type decoders struct {
 	limits     serde.Limits
 	key, value *serde.Decoder // nil: memory of their own
+	connector  *connector.Decoder
 }
 
 func newDecoders(l serde.Limits) decoders {
-	return decoders{l, &serde.Decoder{Limits: l}, &serde.Decoder{Limits: l}}
+	return decoders{l, &serde.Decoder{Limits: l}, &serde.Decoder{Limits: l}, &connector.Decoder{}}
 }
 
 func (d decoders) all(x *serde.Decoder, t *serde.Snapshot, b []byte) (serde.Value, int, error) {
@@ -97,6 +98,13 @@ func (d decoders) all(x *serde.Decoder, t *serde.Snapshot, b []byte) (serde.Valu
 		return serde.DecodeAll(t, b, d.limits)
 	}
 	return x.DecodeAll(t, b)
+}
+
+func (d decoders) element(p connector.Place, b []byte) (*connector.Decoded, bool, error) {
+	if d.connector == nil {
+		d.connector = &connector.Decoder{}
+	}
+	return d.connector.Element(p, b)
 }
 
 // first decodes a value that something else may follow.
@@ -218,9 +226,11 @@ func (v valueStream) decode(raw rawValue, d decoders) ElementValue {
 	if v.key != nil && raw.key != nil {
 		out.Key, _, out.Err = d.all(d.key, v.key, raw.key)
 	}
-	if d, ok, err := connector.Element(v.place, raw.value); ok && err == nil {
-		out.Value, out.Connector = d.Value, d.Connector
-		return out
+	if v.place.State != "" {
+		if c, ok, err := d.element(v.place, raw.value); ok && err == nil {
+			out.Value, out.Connector = c.Value, c.Connector
+			return out
+		}
 	}
 	if raw.err != nil {
 		out.Value, _, out.Err = d.first(d.value, v.value, raw.value)

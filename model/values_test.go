@@ -12,6 +12,7 @@ import (
 
 	"chkscope/conformance/corpus"
 	"chkscope/decoder"
+	"chkscope/decoder/connector"
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/opstate"
 	"chkscope/decoder/serde"
@@ -223,15 +224,25 @@ func BenchmarkGroupKafkaList(b *testing.B) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "elements/s")
 }
 
-// BenchmarkDecodeKafkaList decodes each of them.
+// BenchmarkDecodeKafkaList decodes each of them, by its serializer and as what
+// its connector wrote.
 func BenchmarkDecodeKafkaList(b *testing.B) {
+	b.Run("serializer", func(b *testing.B) { decodeKafkaList(b, connector.Place{}, 1) })
+	b.Run("connector", func(b *testing.B) {
+		decodeKafkaList(b, connector.Place{State: "topic-partition-offset-states"}, 2)
+	})
+}
+
+// decodeKafkaList decodes a list in a place; the offset is part at of a value.
+func decodeKafkaList(b *testing.B, place connector.Place, at int) {
 	const n = 1_000_000
 	v := bigKafkaList(b, n)
+	v.place = place
 	d := newDecoders(PageLimits)
 	for b.Loop() {
 		sum := int64(0)
 		_, err := v.each(context.Background(), 0, math.MaxInt64, func(raw rawValue) error {
-			sum += v.decode(raw, d).Value.Items[1].N
+			sum += v.decode(raw, d).Value.Items[at].N
 			return nil
 		})
 		if err != nil || sum != 187*n {

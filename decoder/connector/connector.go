@@ -26,7 +26,7 @@ type Decoded struct {
 // are not as expected.
 func Element(p Place, data []byte) (d Decoded, ok bool, err error) {
 	switch p.State {
-	case "topic-partition-offset-states":
+	case consumerState:
 		d, err = kafkaConsumer(data)
 	case "next-transactional-id-hint", "next-transactional-id-hint-v2":
 		d, err = nextTransactionalID(data)

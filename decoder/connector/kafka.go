@@ -32,14 +32,20 @@ var sourceSentinels = map[int64]string{
 	-1: "latest", -2: "earliest", -3: "committed offset of the group", math.MinInt64: "only after migration",
 }
 
+// consumerState is the name of FlinkKafkaConsumer's state.
+const consumerState = "topic-partition-offset-states"
+
 const (
 	kryoTopicPartition = 0x57 // class id 85: KafkaTopicPartition is registered first
 	kryoNew            = 1
 )
 
 // ParseKafkaConsumer reads one element of topic-partition-offset-states.
-func ParseKafkaConsumer(data []byte) (Partition, error) {
-	r := reader{buf: data}
+func ParseKafkaConsumer(data []byte) (Partition, error) { return parseKafkaConsumer(data, nil) }
+
+// parseKafkaConsumer takes the topic from names where it is there.
+func parseKafkaConsumer(data []byte, names *names) (Partition, error) {
+	r := reader{buf: data, names: names}
 	class := r.varint()
 	mark := r.u8()
 	if r.err == nil && (mark != kryoNew || class < 2) {
@@ -53,7 +59,9 @@ func ParseKafkaConsumer(data []byte) (Partition, error) {
 	}
 	p.Topic = r.kryoString()
 	p.Offset = r.i64()
-	p.Sentinel = consumerSentinels[p.Offset]
+	if p.Offset < 0 {
+		p.Sentinel = consumerSentinels[p.Offset]
+	}
 	if r.err == nil && p.Partition < 0 {
 		return Partition{}, fmt.Errorf("%w: partition %d", errLayout, p.Partition)
 	}
@@ -61,11 +69,52 @@ func ParseKafkaConsumer(data []byte) (Partition, error) {
 }
 
 func kafkaConsumer(data []byte) (Decoded, error) {
-	p, err := ParseKafkaConsumer(data)
-	if err != nil {
-		return Decoded{}, err
+	var x Decoder
+	err := x.kafkaConsumer(data)
+	return x.last, err
+}
+
+// Decoder decodes many elements one after the other in the same memory, those of
+// FlinkKafkaConsumer, of which there may be many millions: each is valid until the
+// next call. It is not safe for concurrent use.
+type Decoder struct {
+	names names
+	last  Decoded
+	items [3]serde.Value
+	kafka [1]Partition
+}
+
+// Element is the function Element.
+func (x *Decoder) Element(p Place, data []byte) (d *Decoded, ok bool, err error) {
+	if p.State == consumerState {
+		return &x.last, true, x.kafkaConsumer(data)
 	}
-	return Decoded{Connector: "FlinkKafkaConsumer", Version: -1, Value: p.value("last_read"), Kafka: []Partition{p}}, nil
+	x.last, ok, err = Element(p, data)
+	return &x.last, ok, err
+}
+
+// consumerShape is what all positions have in common that are no sentinels.
+var consumerShape = &serde.Shape{Names: []string{"topic", "partition", "last_read"}}
+
+func (x *Decoder) kafkaConsumer(data []byte) error {
+	p := &x.kafka[0]
+	var err error
+	if *p, err = parseKafkaConsumer(data, &x.names); err != nil {
+		x.last = Decoded{}
+		return err
+	}
+	if p.Sentinel != "" {
+		x.last = Decoded{Connector: "FlinkKafkaConsumer", Version: -1, Value: p.value("last_read"), Kafka: x.kafka[:]}
+		return nil
+	}
+	x.items[0].Form, x.items[0].Text, x.items[0].N = serde.Text, p.Topic, int64(len(p.Topic))
+	x.items[1].Form, x.items[1].N = serde.Integer, int64(p.Partition)
+	x.items[2].Form, x.items[2].N = serde.Integer, p.Offset
+	if v := &x.last.Value; v.Shape != consumerShape {
+		x.last = Decoded{Connector: "FlinkKafkaConsumer", Version: -1, Kafka: x.kafka[:],
+			Value: serde.Value{Form: serde.Fields, Shape: consumerShape, Items: x.items[:], N: 3}}
+	}
+	return nil
 }
 
 func (p Partition) value(offset string) serde.Value {

@@ -16,9 +16,31 @@ var errLayout = errors.New("the bytes do not have this layout")
 
 // reader reads one element; the first failure sticks.
 type reader struct {
-	buf []byte
-	off int
-	err error
+	buf   []byte
+	off   int
+	err   error
+	names *names // may be nil
+}
+
+// names are strings that were read before: there are few of them, many times.
+type names struct{ have map[string]string }
+
+const maxNames = 10_000
+
+// of gives b as a string.
+func (n *names) of(b []byte) string {
+	if n == nil {
+		return string(b)
+	}
+	if s, ok := n.have[string(b)]; ok {
+		return s
+	}
+	if n.have == nil || len(n.have) == maxNames {
+		n.have = map[string]string{}
+	}
+	s := string(b)
+	n.have[s] = s
+	return s
 }
 
 func (r *reader) take(n int) []byte {
@@ -168,10 +190,11 @@ func (r *reader) kryoString() string {
 func (r *reader) kryoASCII() string {
 	for i := r.off; i < len(r.buf); i++ {
 		if r.buf[i]&0x80 != 0 {
-			s := append([]byte(nil), r.buf[r.off:i+1]...)
+			var room [64]byte
+			s := append(room[:0], r.buf[r.off:i+1]...)
 			s[len(s)-1] &= 0x7f
 			r.off = i + 1
-			return string(s)
+			return r.names.of(s)
 		}
 	}
 	r.take(r.left() + 1)
