@@ -87,29 +87,44 @@ const keyLimit = 16 * time.Millisecond
 
 // TestKeysNeverWait presses every kind of key on a million rows: none may take
 // long, those neither that sort, filter or turn everything. On a busy machine a
-// key may have to wait for others, so it has three tries.
+// key may have to wait for others: the shortest of some tries counts, for each.
 func TestKeysNeverWait(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes a million rows")
 	}
-	var slow []string
-	for range 3 {
-		if slow = slowKeys(t); len(slow) == 0 {
+	shortest := map[string]time.Duration{}
+	for range 6 {
+		for name, took := range keyTimes(t) {
+			if before, ok := shortest[name]; !ok || took < before {
+				shortest[name] = took
+			}
+		}
+		if len(slow(shortest)) == 0 {
 			return
 		}
 	}
-	t.Errorf("keys that took more than %v: %v", keyLimit, slow)
+	t.Errorf("keys that took more than %v: %v", keyLimit, slow(shortest))
 }
 
-func slowKeys(t *testing.T) (slow []string) {
+func slow(times map[string]time.Duration) (keys []string) {
+	for name, took := range times {
+		if took > keyLimit {
+			keys = append(keys, fmt.Sprintf("%s %v", name, took))
+		}
+	}
+	return keys
+}
+
+// keyTimes presses the keys, and tells for each, numbered, how long Update and
+// View took.
+func keyTimes(t *testing.T) map[string]time.Duration {
 	x := million()(t)
+	times := map[string]time.Duration{}
 	var beside []tea.Cmd
 	press := func(name string, k tea.KeyPressMsg) {
 		start := time.Now()
 		beside = append(beside, x.key1(k))
-		if took := time.Since(start); took > keyLimit {
-			slow = append(slow, fmt.Sprintf("%s %v", name, took))
-		}
+		times[fmt.Sprintf("%d %s", len(times), name)] = time.Since(start)
 	}
 	settle := func() {
 		for _, cmd := range beside {
@@ -127,5 +142,5 @@ func slowKeys(t *testing.T) (slow []string) {
 	}
 	settle()
 	x.mustShow("100,000 matches")
-	return slow
+	return times
 }

@@ -77,10 +77,10 @@ func TestEndToEnd(t *testing.T) {
 	if err := c.end(cmd); err != nil {
 		t.Fatalf("%v\n%s", err, c.text())
 	}
-	c.settle(200 * time.Millisecond)
-	if out := string(c.since(0)); !strings.Contains(out[strings.LastIndex(out, "\x1b[?1049l"):], "chk-16-pruned") {
-		t.Error("the next steps are not printed after the screen is gone")
-	}
+	c.until(func() bool {
+		_, after, gone := strings.Cut(string(c.since(0)), "\x1b[?1049l")
+		return gone && strings.Contains(after, "chk-16-pruned")
+	}, func() string { return "the next steps are not printed after the screen is gone" })
 	if after := treeSums(t, source); after != before {
 		t.Error("the source was changed")
 	}

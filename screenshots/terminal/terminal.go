@@ -65,7 +65,7 @@ func (s *Screen) draw() {
 
 // named are the keys that are not the character they send.
 var named = map[string]string{
-	"space": " ", "enter": "\r", "esc": "\x1b", "tab": "\t", "backspace": "\x7f", "ctrl+c": "\x03", "ctrl+r": "\x12",
+	"space": " ", "enter": "\r", "esc": "\x1b[27u", "tab": "\t", "backspace": "\x7f", "ctrl+c": "\x03", "ctrl+r": "\x12",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
 	"pgup": "\x1b[5~", "pgdn": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F",
 }
