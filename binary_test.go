@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -18,16 +20,35 @@ func builtBinary(t *testing.T) string {
 	return build(t)
 }
 
-// build builds the program, with symbols.
+var binaryDir string // where builtOnce builds; TestMain removes it
+
+// builtOnce is the program with symbols, built once.
+var builtOnce = sync.OnceValues(func() (string, error) {
+	var err error
+	if binaryDir, err = os.MkdirTemp("", "chkscope-binary-"); err != nil {
+		return "", err
+	}
+	path := filepath.Join(binaryDir, "chkscope")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(binaryDir)
+	os.Exit(code)
+}
+
 func build(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the binary; left out with -short")
 	}
-	path := filepath.Join(t.TempDir(), "chkscope")
-	cmd := exec.Command("go", "build", "-o", path, ".")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := builtOnce()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

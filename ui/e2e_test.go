@@ -12,13 +12,15 @@ import (
 	"time"
 )
 
+var programDir string // where program builds; TestMain removes it
+
 // program is chkscope, built once.
 var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "chkscope-e2e-")
-	if err != nil {
+	var err error
+	if programDir, err = os.MkdirTemp("", "chkscope-e2e-"); err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "chkscope")
+	file := filepath.Join(programDir, "chkscope")
 	out, err := exec.Command("go", "build", "-o", file, "..").CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))

@@ -17,7 +17,9 @@ import (
 
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(programDir)
+	os.Exit(code)
 }
 
 var goldenSizes = [][2]int{{60, 20}, {80, 24}, {120, 40}, {200, 50}}
