@@ -281,6 +281,8 @@ func TestCopyRepairsBrokenCompression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, err = prune.Build(context.Background(), s, tree, prune.Request{Targets: selected(t, s, tree, "*/operator/union-offsets"), Copy: prune.CopyFull, KeepHeaders: true})
+	checkRule(t, "a broken stream with --keep-headers", err, "broken-compression")
 	dest := filepath.Join(scratch(t), "copy")
 	p, err := prune.Build(context.Background(), s, tree, prune.Request{Copy: prune.CopyFull, Destination: store.FileURI(dest)})
 	if err != nil {

@@ -54,7 +54,7 @@ type operatorStream struct {
 	op      int
 	handles []streamUse
 	drop    []string
-	repair  bool // written anew though nothing of it goes (see brokenStream)
+	repair  bool // written anew also where nothing of it goes (see brokenStream)
 	maps    bool // entries of its broadcast states go
 
 	stream *opstate.Stream
@@ -80,7 +80,7 @@ type streamUse struct {
 func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 	streams := w.operatorStreams()
 	if keep {
-		return w.checkHeaderOnly(nil)
+		return w.checkKept(streams)
 	}
 	var mu sync.Mutex
 	var broken []error
@@ -134,6 +134,22 @@ func (w *work) rewriteStreams(ctx context.Context, keep bool) error {
 	return w.checkHeaderOnly(streams)
 }
 
+// checkKept refuses to leave broken streams as they are, where no state file may
+// change: Flink does not restore them.
+func (w *work) checkKept(streams []*operatorStream) error {
+	var bad refusals
+	for _, s := range streams {
+		if s.repair {
+			bad.add("broken-compression", w.snap.Meta.Operators[s.op].ID.String()+"/operator", "Flink 1.18 wrote it with snapshot compression and one offset for all elements: it restores only when its stream is written anew, which --keep-headers rules out", "")
+			break
+		}
+	}
+	if err := bad.err(); err != nil {
+		return err
+	}
+	return w.checkHeaderOnly(nil)
+}
+
 // checkHeaderOnly refuses names that no offsets map has and no header either.
 func (w *work) checkHeaderOnly(streams []*operatorStream) error {
 	found := map[stateKey]bool{}
@@ -169,7 +185,7 @@ func (w *work) operatorStreams() []*operatorStream {
 			if out == nil || src.ManagedOperator == nil || out.ManagedOperator == nil || out.ManagedOperator.Delegate.Type == metadata.TypeEmptySegment {
 				continue
 			}
-			repair := len(drop) == 0 && w.brokenStream(from.op, sub, src.ManagedOperator)
+			repair := w.brokenStream(from.op, sub, src.ManagedOperator)
 			maps := w.removal.losesMapEntries(place{from.op, sub})
 			if len(drop) == 0 && !repair && !maps {
 				continue
