@@ -250,9 +250,13 @@ func (s *Snapshot) decode(obj Object) error {
 	return err
 }
 
+// metadataBeginning is all of most `_metadata` files.
+const metadataBeginning = 64 << 10
+
 // find sets URI and Dir from what the user named and opens it. The most likely is
 // tried first, a checkpoint's directory: over a network each question takes time.
 func (s *Snapshot) find(ctx context.Context, uri string) (Object, error) {
+	ctx = store.WithBeginning(ctx, metadataBeginning)
 	if store.Base(uri) != MetadataName {
 		s.URI, s.Dir = store.Join(uri, MetadataName), uri
 		obj, err := s.Store.Open(ctx, s.URI)

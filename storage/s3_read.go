@@ -17,15 +17,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// firstRead is what Open fetches: one request gives length, ETag and the
-// beginning, which is all of most _metadata.
-const firstRead = 64 << 10
+// firstRead is what Open fetches where nobody says better (store.WithBeginning):
+// one request gives length, ETag and the beginning. mostFirst is the most.
+const (
+	firstRead = 16 << 10
+	mostFirst = 1 << 20
+)
 
 // Open asks for the beginning of the object.
 func (s *s3Store) Open(ctx context.Context, uri string) (store.Object, error) {
 	at := parseS3(uri)
 	ctx, cancel := context.WithCancel(ctx)
-	o := &s3Object{s: s, ctx: ctx, cancel: cancel, uri: store.Redact(uri), at: at, head: make([]byte, firstRead)}
+	o := &s3Object{s: s, ctx: ctx, cancel: cancel, uri: store.Redact(uri), at: at, head: make([]byte, min(store.Beginning(ctx, firstRead), mostFirst))}
 	err := s.do(ctx, "open", o.uri, func(ctx context.Context, c *s3.Client) error {
 		n, err := o.get(ctx, c, o.head, 0)
 		o.head = o.head[:n]

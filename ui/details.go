@@ -245,6 +245,9 @@ func (a *App) evidence(f *finding.Finding, w int) []string {
 	}
 	var parts []string
 	for _, kv := range f.Evidence {
+		if kv.Value == nil {
+			continue // not known
+		}
 		parts = append(parts, clean(kv.Key)+" "+clean(evidenceText(kv.Value)))
 	}
 	lines := wrap(strings.Join(parts, ", "), w-3)

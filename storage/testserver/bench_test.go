@@ -22,6 +22,7 @@ import (
 
 	"chkscope/decoder/metadata"
 	"chkscope/decoder/metadata/metatest"
+	"chkscope/model/store"
 	"chkscope/storage"
 	"chkscope/storage/storagetest"
 )
@@ -121,7 +122,7 @@ func BenchmarkS3(b *testing.B) {
 		out.Body.Close()
 		return err
 	}, func() error {
-		o, err := ours.Open(ctx, "s3://bucket/f")
+		o, err := ours.Open(store.WithBeginning(ctx, 64<<10), "s3://bucket/f")
 		if err != nil {
 			return err
 		}
