@@ -19,7 +19,8 @@ import (
 // the whole map, and at a restore a subtask may get the map of another: what is
 // named in one goes in all, by its key.
 func (w *work) resolveMaps(ctx context.Context, bad *refusals, p *Plan, keepHeaders bool) error {
-	for k, rm := range w.removal.states {
+	for _, k := range w.removal.stateKeys() {
+		rm := w.removal.states[k]
 		if len(rm.mapPicks) == 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -273,6 +274,13 @@ func (r *removal) state(k stateKey) *stateRemoval {
 	s.nowhere = len(s.holders) == 0
 	r.states[k] = s
 	return s
+}
+
+// stateKeys are the keys of states in a fixed order.
+func (r *removal) stateKeys() []stateKey {
+	return slices.SortedFunc(maps.Keys(r.states), func(a, b stateKey) int {
+		return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.kind(), b.kind()), cmp.Compare(a.name, b.name))
+	})
 }
 
 func operatorHandle(s *metadata.SubtaskState, raw bool) *metadata.OperatorHandle {

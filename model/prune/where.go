@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -145,7 +146,8 @@ func (w *work) resolveWhere(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	for k, rm := range w.removal.states {
+	for _, k := range w.removal.stateKeys() {
+		rm := w.removal.states[k]
 		rm.found = map[int][]metadata.Range{}
 		for _, sub := range slices.Sorted(maps.Keys(rm.chosen)) {
 			gone, err := w.chosenOf(ctx, k, sub)
@@ -334,13 +336,7 @@ func (r *entryReport) notApplied() []stateID {
 }
 
 func compareIDs(a, b stateID) int {
-	if a.op != b.op {
-		return a.op - b.op
-	}
-	if a.kind != b.kind {
-		return int(a.kind) - int(b.kind)
-	}
-	return strings.Compare(a.name, b.name)
+	return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
 }
 
 // label names a state in a sentence.
