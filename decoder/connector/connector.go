@@ -5,7 +5,9 @@ import (
 )
 
 // Place is where an element stands: what tells whose it may be. Whose it is its
-// bytes must bear out to the last one.
+// bytes must bear out to the last one. What follows them is not looked at, nor
+// does Flink: where a neighbour was removed only its offset is gone, and its bytes
+// are still there.
 type Place struct {
 	State string // name of the state
 }
@@ -52,7 +54,7 @@ func Element(p Place, data []byte) (d Decoded, ok bool, err error) {
 func byteArray(data []byte) ([]byte, error) {
 	r := &reader{buf: data}
 	p := r.take(r.count(1))
-	return p, r.done()
+	return p, r.err
 }
 
 func fields(typ string, pairs ...any) serde.Value {

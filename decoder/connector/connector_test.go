@@ -34,6 +34,30 @@ func TestKafkaConsumer(t *testing.T) {
 	if p, err := ParseKafkaConsumer(group); err != nil || p.Sentinel != "committed offset of the group" {
 		t.Errorf("%+v, %v", p, err)
 	}
+	before := append(unhex(t, "57 01 D6CFEC02 1A 01 6162E3"), unhex(t, "FFFFFFFFFFFFFFFF")...)
+	if p, err := ParseKafkaConsumer(before); err != nil || p.Offset != -1 {
+		t.Errorf("in front of record 0: %+v, %v", p, err)
+	}
+	before[len(before)-1] = 0xFE
+	if p, err := ParseKafkaConsumer(before); err == nil {
+		t.Errorf("an offset that there is not: %+v", p)
+	}
+}
+
+// TestDeadBytes: an element is read to its end, whatever is between it and the
+// next; the neighbour whose offset went may have stood there.
+func TestDeadBytes(t *testing.T) {
+	const split = "00000026 00000000 0000001E 0008 6F72646572732D74 00000003 000000000000004C 8000000000000000"
+	for state, element := range map[string]string{"topic-partition-offset-states": consumerElement, "SourceReaderState": split} {
+		alone, ok, err := Element(Place{State: state}, unhex(t, element))
+		if err != nil || !ok {
+			t.Fatalf("%s: %v, %v", state, ok, err)
+		}
+		d, _, err := Element(Place{State: state}, unhex(t, element+element))
+		if err != nil || len(d.Kafka) != 1 || d.Value.String() != alone.Value.String() || d.Kafka[0] != alone.Kafka[0] {
+			t.Errorf("%s with dead bytes: %+v, %v", state, d, err)
+		}
+	}
 }
 
 func TestKafkaSplit(t *testing.T) {

@@ -62,10 +62,11 @@ func parseKafkaConsumer(data []byte, names *names) (Partition, error) {
 	if p.Offset < 0 {
 		p.Sentinel = consumerSentinels[p.Offset]
 	}
-	if r.err == nil && p.Partition < 0 {
-		return Partition{}, fmt.Errorf("%w: partition %d", errLayout, p.Partition)
+	// -1: nothing was read of a partition that begins with record 0.
+	if r.err == nil && (p.Partition < 0 || p.Offset < -1 && p.Sentinel == "") {
+		return Partition{}, fmt.Errorf("%w: partition %d, offset %d", errLayout, p.Partition, p.Offset)
 	}
-	return p, r.done()
+	return p, r.err
 }
 
 func kafkaConsumer(data []byte) (Decoded, error) {
