@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -102,29 +101,6 @@ func (s *share) percent() string {
 	return fmt.Sprintf("%.1f %%", math.Floor(1000*float64(s.decoded)/float64(s.all))/10)
 }
 
-// inReadme compares a table with the one in the README, or writes it there.
-func inReadme(t *testing.T, name, table string) {
-	t.Helper()
-	const file = "../../README.md"
-	readme, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin, end := "<!-- "+name+": begin -->\n", "<!-- "+name+": end -->"
-	head, rest, ok := strings.Cut(string(readme), begin)
-	was, tail, ok2 := strings.Cut(rest, end)
-	switch {
-	case !ok || !ok2:
-		t.Errorf("the README has no part %q", name)
-	case *update:
-		if err := os.WriteFile(file, []byte(head+begin+table+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case was != table:
-		t.Errorf("the README says\n%s, not\n%s; renew it with -update", was, table)
-	}
-}
-
 // canonicalValue decodes a value of canonical layout: elements of a list are
 // joined by a comma, map values stand behind a null flag.
 func (c shares) canonicalValue(t *testing.T, what string, m *serde.StateMeta, b []byte) {
@@ -185,7 +161,7 @@ func TestShareDecoded(t *testing.T) {
 			}
 		}
 	})
-	inReadme(t, "decoded", count.table())
+	realfiles.InReadme(t, "decoded", count.table(), *update)
 	all := count.total()
 	t.Logf("operator state %d of %d, keyed state %d of %d", operator.decoded, operator.all, all.decoded-operator.decoded, all.all-operator.all)
 	if all.decoded < 50000 {
