@@ -77,7 +77,10 @@ func (p *program) openIn(ctx context.Context, st model.Store, uri string) (*snap
 	if err != nil {
 		return nil, err
 	}
+	bar := p.progress("looking below "+model.Clean(store.Redact(uri)), "directories")
+	opt.Looked = func(done, all int) { bar.at(int64(done), int64(all)) }
 	snap, _, err := model.Open(ctx, st, uri, opt)
+	bar.end()
 	var damage *decoder.Error
 	if err != nil && (snap == nil || !errors.As(err, &damage)) {
 		return nil, err

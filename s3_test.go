@@ -62,6 +62,8 @@ func TestS3Prune(t *testing.T) {
 		t.Errorf("three copies later _metadata is another one: %v", err)
 	}
 	s3("copy", "s3://bucket/in", "--to", "s3://bucket/out", "--copy", "full", "--yes").wantCode(t, exitUsage).wantErr(t, "not empty")
+	s3("report", "s3://bucket", "--fail-on", "never").wantCode(t, exitOK).wantErr(t, "s3://bucket/ is a parent directory with 3 complete checkpoints")
+	s3("report", "s3://bucket/in/_metadata", "--fail-on", "never").wantCode(t, exitOK)
 	s3("report", "s3://bucket/nothing").wantCode(t, exitFailed).wantErr(t, "s3://bucket/nothing")
 	s3("report", "s3://elsewhere/in").wantCode(t, exitFailed).wantErr(t, `bucket "elsewhere" does not exist`)
 }

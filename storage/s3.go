@@ -30,7 +30,7 @@ import (
 type S3Options struct {
 	// Endpoint (--s3-endpoint) is the URL or host:port of another S3 store; plain
 	// http where the host is this machine or where it says so. Tested with
-	// versitygw. Google Cloud Storage (https://storage.googleapis.com, HMAC keys) is
+	// versitygw and MinIO. Google Cloud Storage (https://storage.googleapis.com, HMAC keys) is
 	// not tested: reading and listing use nothing that it documents differently; it
 	// documents If-None-Match for reading only, so another writer of the same
 	// destination at the same time may not be noticed there.
