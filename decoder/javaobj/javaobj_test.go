@@ -532,11 +532,25 @@ func check(t *testing.T, b []byte) {
 	}
 }
 
+// namedByItself is an enum constant whose name is a reference to the constant.
+const namedByItself = "\xac\xed\x00\x05\x7e\x72\x00\x01E\x00\x00\x00\x00\x00\x00\x00\x00\x12\x00\x00\x78\x70\x71\x00\x7e\x00\x01"
+
+func TestNamedByItself(t *testing.T) {
+	s, err := Open(decoder.Bytes{Data: []byte(namedByItself)})
+	if err == nil {
+		t.Error("an enum constant that has no name is read")
+	}
+	if text, ok := s.Root().Text(); s.Root().Kind() != Enum || ok {
+		t.Errorf("%v, its name is %q", s.Root().Kind(), text)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"kinds.ser", "shared.ser", "annotated.ser", "exception.ser"} { // the small ones
 		f.Add(fixture(f, name))
 	}
 	f.Add([]byte("\xac\xed\x00\x05\x70"))
+	f.Add([]byte(namedByItself))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		check(t, b)
 		Parse(b)

@@ -142,7 +142,10 @@ func (n Node) Text() (string, bool) {
 	case d.kind == String && d.flags&flagInText != 0:
 		return n.s.text[d.body : d.body+d.n], true
 	case d.kind == Enum && d.n == 1:
-		return Node{n.s, n.s.kids[d.kids]}.Text()
+		// In a damaged stream it may be anything, the constant itself too.
+		if name := (Node{n.s, n.s.kids[d.kids]}); name.Kind() == String {
+			return name.Text()
+		}
 	}
 	return "", false
 }

@@ -9,6 +9,9 @@ func (p *parser) class(what string) uint32 {
 		return 0
 	}
 	id := p.content(false)
+	if p.aborted && p.c.Err() == nil { // what it is of cannot be told, nor written again
+		p.fail(at, what, "an exception that ended it")
+	}
 	if !p.ok() || id == nullNode {
 		return 0
 	}
