@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -142,7 +143,11 @@ func between(low, high int, what string) cobra.PositionalArgs {
 		if cmd.HasSubCommands() {
 			return usageError("%q is no command, and without one chkscope takes only the URI of a checkpoint; type \"chkscope help\" for the commands", args[0])
 		}
-		return usageError("%s takes %s, not %d arguments; type %q", cmd.CommandPath(), what, len(args), usageLine(cmd))
+		given := "1 argument"
+		if len(args) != 1 {
+			given = fmt.Sprintf("%d arguments", len(args))
+		}
+		return usageError("%s takes %s, not %s; type %q", cmd.CommandPath(), what, given, usageLine(cmd))
 	}
 }
 

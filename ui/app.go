@@ -186,6 +186,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "ctrl+c" {
 		return a.interrupt()
 	}
+	if k.String() == "ctrl+z" { // whatever is on the screen
+		return a.suspend()
+	}
 	if a.w < minWidth || a.h < minHeight {
 		return nil
 	}

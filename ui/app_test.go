@@ -72,6 +72,18 @@ func TestNumbers(t *testing.T) {
 	x.mustShow(`no entry "192": they go from 0 to 191`)
 }
 
+// TestSuspendAnywhere: ctrl+z suspends whatever is on the screen.
+func TestSuspendAnywhere(t *testing.T) {
+	x := openIncident(t, 80, 24)
+	for _, keys := range []string{"", "?", "esc / k", "esc x w"} {
+		x.press(keys)
+		_, cmd := x.Update(keyMsg("ctrl+z"))
+		if cmd == nil || cmd() != (tea.SuspendMsg{}) {
+			t.Errorf("after %q ctrl+z does not suspend", keys)
+		}
+	}
+}
+
 // TestTurnTwice: turning the tree and back goes to the same row, also where the
 // other turn has only what holds it; a row gone to meanwhile is kept.
 func TestTurnTwice(t *testing.T) {
