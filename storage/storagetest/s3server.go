@@ -172,7 +172,11 @@ func (p *product) build() (string, error) {
 	}
 	fmt.Fprintf(os.Stderr, "building the S3 test server %s, once; this takes some minutes (-short does without)\n", p.name)
 	fresh := fmt.Sprintf("%s.%d", binary, os.Getpid())
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	patience := 8 * time.Minute // go test gives a package ten
+	if os.Getenv(AllServers) == "all" {
+		patience = 25 * time.Minute // with -timeout 30m
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	build := exec.CommandContext(ctx, "go", "build", "-o", fresh, p.pkg)
 	build.Dir = filepath.Join(module, p.module)
