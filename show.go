@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"chkscope/decoder/metadata"
+	"chkscope/decoder/serde"
 	"chkscope/model"
 )
 
@@ -186,6 +187,13 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	for _, d := range s.KeyedDetails(ctx, t, n) {
 		v.Details = append(v.Details, showDetail{d.Label, d.Text})
 	}
+	if f.count && s.HasGroups(t, n) {
+		g, err := s.GroupValues(ctx, t, n, shownGroups, model.PageLimits)
+		if err != nil {
+			return v, err
+		}
+		v.Details = append(v.Details, groupDetails(g)...)
+	}
 	var err error
 	if v.FirstEntries, err = firstEntries(ctx, s, n, g, f); err != nil {
 		return v, err
@@ -196,6 +204,21 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 	c, err := connectorOf(ctx, s, n)
 	v.Coordinator, v.KafkaPositions, v.morePositions = c.coordinator, c.positions, c.more
 	return v, err
+}
+
+// shownGroups is how many different entries of a list are shown.
+const shownGroups = 20
+
+func groupDetails(g model.ValueGroups) []showDetail {
+	out := []showDetail{{"equal entries", g.Text()}}
+	for _, v := range g.Groups {
+		text := model.ValueText(v.First.Value)
+		if v.First.Key.Form != serde.Missing {
+			text = model.ValueText(v.First.Key) + " = " + text
+		}
+		out = append(out, showDetail{"", model.FormatCount(v.Count) + " x " + text})
+	}
+	return out
 }
 
 // showHandles are the stream handles of a node. Of a damaged checkpoint they are

@@ -276,6 +276,22 @@ type ValueGroups struct {
 	More bool
 }
 
+// Text tells how many entries there are and how many different ones.
+func (g *ValueGroups) Text() string {
+	least := ""
+	if g.More {
+		least = "at least "
+	}
+	return fmt.Sprintf("%s, %s%s different", FormatPlural(g.Entries, "entry"), least, FormatCount(g.Distinct))
+}
+
+// HasGroups reports whether GroupValues has entries to count at n: a list or
+// broadcast map of operator state, or one subtask's.
+func (s *Snapshot) HasGroups(t *Tree, n Node) bool {
+	k := t.Kind(n)
+	return (t.Class(n) == ClassState || t.Class(n) == ClassCell) && (k == KindOperator || k == KindRawOperator)
+}
+
 // maxGroups bounds the different entries that are held.
 const maxGroups = 1 << 18
 

@@ -118,6 +118,8 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 		return a.checked(m)
 	case countedMsg:
 		return a.counted(m)
+	case groupsMsg:
+		return a.groupsCame(m)
 	case foundKeyMsg:
 		return a.foundKey(m)
 	case detailsMsg:

@@ -269,6 +269,11 @@ func TestEntries(t *testing.T) {
 	x.press("i")
 	x.mustShow("entry 0", "57 01 85 99 98 ff")
 
+	x.press("esc left D")
+	x.mustShow("equal entries of kafka-source / topic-partition-offset-states", "192 entries, 12 different", "16 x {topic=")
+	x.press("esc left left D")
+	x.mustShow("768 entries, 12 different", "64 x {topic=")
+
 	// Entries of a broadcast map, and of keyed state once it is counted.
 	st := &memStore{files: map[string][]byte{}}
 	st.load(t, "../conformance/testdata/v4-canonical-savepoint", "file:/flink/savepoint")
@@ -283,6 +288,9 @@ func TestEntries(t *testing.T) {
 	x.typeIn("broadcast")
 	x.press("enter right right right j")
 	x.mustShow("rule-4 = {")
+	x.press("D")
+	x.mustShow("different", "rule-4 = {")
+	x.press("esc")
 	x.press("esc /")
 	x.typeIn("per-product")
 	x.press("enter right right right")

@@ -59,6 +59,7 @@ var bindings = []binding{
 	{":", "go to a row or entry by its number", "", 0, inTree, false, []act{{":", (*App).askNumber}}},
 	{"c", "count what is not counted yet below this row (entries, sizes), with progress", "", 0, inTree, false, []act{{"c", (*App).count}}},
 	{"K", "find a key of keyed state below this row, as it is shown or 0x and hex: all its entries", "", 0, inTree, false, []act{{"K", (*App).askKey}}},
+	{"D", "the different entries of a list, each with how often it is there", "", 0, inTree, false, []act{{"D", (*App).showGroups}}},
 	{"z / Backspace", "zoom into the node / back out", "", 0, inTree, false, []act{
 		{"z", (*App).zoomIn}, {"backspace", (*App).zoomOut},
 	}},
