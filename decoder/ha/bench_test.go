@@ -3,13 +3,16 @@ package ha
 import (
 	"bufio"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"chkscope/decoder/javaobj"
+	"chkscope/decoder/metadata"
 )
 
 // fileInput is an Input over a file, read as it is asked for.
@@ -76,7 +79,7 @@ func BenchmarkReadIncident(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeIncident opens 84 MB; heap-B is what the structures and the
+// BenchmarkDecodeIncident opens 84 MB; heap/file is what the structures and the
 // graph take.
 func BenchmarkDecodeIncident(b *testing.B) {
 	in := incident(b)
@@ -89,7 +92,7 @@ func BenchmarkDecodeIncident(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(heap()-before), "heap-B")
+	b.ReportMetric(float64(heap()-before)/float64(in.size), "heap/file")
 	runtime.KeepAlive(c)
 }
 
@@ -113,4 +116,58 @@ func heap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// dense writes an object with half a million shared files, of which every byte is
+// an object or a string.
+func dense(b *testing.B) fileInput {
+	b.Helper()
+	c := decode(b, "flink-1.20.object", fixture(b, "flink-1.20.object"))
+	m := *c.Meta
+	files := make([]metadata.NamedStream, 500_000)
+	for i := range files {
+		files[i] = metadata.NamedStream{Key: fmt.Sprintf("%06d.sst", i), Stream: metadata.StreamHandle{Type: metadata.TypeFile, Name: fmt.Sprintf("s3://bucket/checkpoints/shared/%08x-0000-4000-8000-%012x", i, i), Size: 64 << 20}}
+	}
+	m.Operators = slices.Clone(m.Operators)
+	for i := range m.Operators {
+		o := &m.Operators[i]
+		o.Subtasks = slices.Clone(o.Subtasks)
+		for k := range o.Subtasks {
+			s := &o.Subtasks[k]
+			if s.State == nil || s.State.ManagedKeyed == nil || s.State.ManagedKeyed.Incr == nil {
+				continue
+			}
+			state, keyed, incr := *s.State, *s.State.ManagedKeyed, *s.State.ManagedKeyed.Incr
+			incr.Shared.New = files
+			keyed.Incr, state.ManagedKeyed, s.State = &incr, &keyed, &state
+			f, err := os.Create(filepath.Join(b.TempDir(), "completedCheckpoint"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { f.Close() })
+			size, err := c.Encode(f, &m, "")
+			if err != nil {
+				b.Fatal(err)
+			}
+			return fileInput{f, size}
+		}
+	}
+	b.Fatal("the fixture has no incremental handle")
+	return fileInput{}
+}
+
+// BenchmarkDecodeDense is the worst shape for memory: a graph of small objects.
+func BenchmarkDecodeDense(b *testing.B) {
+	in := dense(b)
+	b.SetBytes(in.size)
+	before := heap()
+	var c *Checkpoint
+	for b.Loop() {
+		var err error
+		if c, err = Decode(in); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(heap()-before)/float64(in.size), "heap/file")
+	runtime.KeepAlive(c)
 }

@@ -2,6 +2,7 @@ package ha
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"chkscope/decoder/javaobj"
@@ -220,6 +221,7 @@ func (r *reader) fileMap(p javaobj.Placed, what string) metadata.FileMap {
 			}
 		})
 	}
+	m.New = slices.Clone(m.New) // there may be many: no room to grow
 	m.Count, m.InlineBytes = len(m.New), r.inline-inline
 	return m
 }

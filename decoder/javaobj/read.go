@@ -3,6 +3,7 @@ package javaobj
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"chkscope/decoder"
@@ -120,7 +121,8 @@ func read(in decoder.Input, span decoder.Span, contents int, noFields map[string
 		p.s.top = append(p.s.top, p.content(true))
 		p.aborted = false
 	}
-	p.s.text = p.text.String()
+	// What is kept has no room to grow.
+	p.s.text, p.s.nodes, p.s.kids = strings.Clone(p.text.String()), slices.Clone(p.s.nodes), slices.Clone(p.s.kids)
 	p.s.Span = decoder.Span{Off: span.Off, Len: p.c.Off() - span.Off}
 	p.s.Damage = p.c.Err()
 	return p
