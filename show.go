@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"chkscope/decoder/metadata"
-	"chkscope/decoder/serde"
 	"chkscope/model"
 )
 
@@ -212,11 +211,7 @@ const shownGroups = 20
 func groupDetails(g model.ValueGroups) []showDetail {
 	out := []showDetail{{"equal entries", g.Text()}}
 	for _, v := range g.Groups {
-		text := model.ValueText(v.First.Value)
-		if v.First.Key.Form != serde.Missing {
-			text = model.ValueText(v.First.Key) + " = " + text
-		}
-		out = append(out, showDetail{"", model.FormatCount(v.Count) + " x " + text})
+		out = append(out, showDetail{"", v.Text()})
 	}
 	return out
 }

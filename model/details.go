@@ -20,10 +20,11 @@ const maxDetailFiles = 20
 // and their paths. Text from the file is not cleaned.
 func (s *Snapshot) Details(t *Tree, n Node) []Detail { return s.detailsWith(t, n, nil) }
 
-// AllDetails is Details with what ConnectorDetails and KeyedDetails read, before
-// the files.
+// AllDetails is Details with what ConnectorDetails, ListDetails and KeyedDetails
+// read, before the files.
 func (s *Snapshot) AllDetails(ctx context.Context, t *Tree, n Node) []Detail {
-	return s.detailsWith(t, n, append(s.ConnectorDetails(ctx, t, n), s.KeyedDetails(ctx, t, n)...))
+	inside := append(s.ConnectorDetails(ctx, t, n), s.ListDetails(ctx, t, n)...)
+	return s.detailsWith(t, n, append(inside, s.KeyedDetails(ctx, t, n)...))
 }
 
 func (s *Snapshot) detailsWith(t *Tree, n Node, inside []Detail) []Detail {
