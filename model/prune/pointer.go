@@ -149,13 +149,15 @@ func (a *application) holds(ctx context.Context, uri string, want []byte) error 
 	return err
 }
 
-// localWord is a file of the copy for a command: its path where it is local.
-func localWord(uri string) string {
+// localFile is a file for a command: its path where it is local.
+func localFile(uri string) string {
 	if p, ok := store.LocalPath(uri); ok {
-		return model.ShellWord(p)
+		return p
 	}
-	return model.ShellWord(uri)
+	return uri
 }
+
+func localWord(uri string) string { return model.ShellWord(localFile(uri)) }
 
 // commands give the new pointer to the cluster, and the old one back.
 func (n *PointerPlan) commands(checkpoint int64) (there, back string) {
