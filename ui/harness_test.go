@@ -21,6 +21,7 @@ import (
 	"chkscope/model/store"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -273,6 +274,9 @@ func (x *tester) text() string {
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
+
+// strip takes escape sequences away.
+func strip(s string) string { return ansi.Strip(s) }
 
 func (x *tester) mustShow(parts ...string) {
 	x.Helper()

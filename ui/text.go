@@ -188,6 +188,3 @@ func plural(n int64, one string) string { return model.FormatPlural(n, one) }
 
 // cutStyled is cut for a line with escape sequences.
 func cutStyled(s string, w int) string { return ansi.TruncateWc(s, w, "") }
-
-// strip takes escape sequences away.
-func strip(s string) string { return ansi.Strip(s) }
