@@ -25,6 +25,8 @@ type haDocument struct {
 
 type haEntry struct {
 	Where             string  `json:"where"`
+	Node              *string `json:"node"`  // its path in ZooKeeper
+	State             *string `json:"state"` // agrees, dangling or differs; null: no checkpoint
 	Checkpoint        *int64  `json:"checkpoint"`
 	Target            *string `json:"target"`
 	RecordedBytes     number  `json:"recorded_bytes"`
@@ -125,12 +127,16 @@ func newHADocument(l *failover.Listing, problems []failover.Problem) *haDocument
 	}
 	for i := range l.Entries {
 		e := &l.Entries[i]
-		x := haEntry{Where: e.Where, Target: stringOrNull(e.Target), RecordedBytes: number(e.Bytes), MarkedForDeletion: e.Marked, JobGraph: e.JobGraph, LostBytes: e.Payload == nil}
+		x := haEntry{Where: e.Where, Node: stringOrNull(e.Node), Target: stringOrNull(e.Target), RecordedBytes: number(e.Bytes), MarkedForDeletion: e.Marked, JobGraph: e.JobGraph, LostBytes: e.Payload == nil}
 		if e.Checkpoint != model.Unknown {
 			x.Checkpoint = &e.Checkpoint
 		}
 		if e.Err != nil {
 			x.Error = stringOrNull(e.Err.Error())
+		}
+		if !e.JobGraph {
+			word, _ := failover.State(problems, e.Where)
+			x.State = &word
 		}
 		doc.Entries = append(doc.Entries, x)
 	}
@@ -153,8 +159,8 @@ func newHADocument(l *failover.Listing, problems []failover.Problem) *haDocument
 
 func (p *program) haText(l *failover.Listing, doc *haDocument) string {
 	w := &strings.Builder{}
-	rows := newTable("rlrl")
-	rows.row("CHECKPOINT", "ENTRY", "BYTES", "POINTS TO")
+	rows := newTable("rlrll")
+	rows.row("CHECKPOINT", "STATE", "BYTES", "ENTRY", "POINTS TO")
 	for _, e := range doc.Entries {
 		what := ""
 		switch {
@@ -174,7 +180,14 @@ func (p *program) haText(l *failover.Listing, doc *haDocument) string {
 		if e.Checkpoint != nil {
 			id = fmt.Sprint(*e.Checkpoint)
 		}
-		rows.row(id, model.Clean(e.Where), model.FormatCount(int64(e.RecordedBytes)), model.Clean(what))
+		where, state := e.Where, ""
+		if e.Node != nil {
+			where = *e.Node
+		}
+		if e.State != nil {
+			state = *e.State
+		}
+		rows.row(id, state, model.FormatCount(int64(e.RecordedBytes)), model.Clean(where), model.Clean(what))
 	}
 	if len(doc.Entries) > 0 {
 		rows.write(w, "")

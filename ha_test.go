@@ -143,7 +143,7 @@ func TestPointers(t *testing.T) {
 		if r.out != strings.ReplaceAll(want, object, "/checkpoints/ha/completedCheckpoint0123456789ab") || !strings.Contains(r.errOut, "points to 1 checkpoints; opened the newest, file:/checkpoints/ha/completedCheckpoint0123456789ab") {
 			t.Errorf("%s: %s\n%s", uri, r.out, r.errOut)
 		}
-		if r := run(append([]string{uri}, flags...)...).wantCode(t, exitOK); !strings.Contains(r.out, "CHECKPOINT  ENTRY") || !strings.Contains(r.out, "file:/checkpoints/ha/completedCheckpoint0123456789ab") {
+		if r := run(append([]string{uri}, flags...)...).wantCode(t, exitOK); !strings.Contains(r.out, "CHECKPOINT  STATE") || !strings.Contains(r.out, "file:/checkpoints/ha/completedCheckpoint0123456789ab") {
 			t.Errorf("%s: %s", uri, r.out)
 		}
 	}

@@ -88,17 +88,12 @@ func (r *pointedRow) look(ctx context.Context, st model.Store, problems []failov
 	if info, err := st.Stat(ctx, r.uri); err == nil {
 		r.modified, r.size = info.Modified, info.Size
 	}
-	for _, p := range problems {
-		if p.Where == r.where && r.cause == "" {
-			r.state, r.cause = map[string]string{failover.RuleDangling: "dangling", failover.RuleStale: "differs"}[p.Rule], p.Cause
-		}
+	if r.state != "" { // the pointer itself cannot be read
+		return
 	}
-	switch {
-	case r.state != "":
-	case r.pointer == nil:
+	r.state, r.cause = failover.State(problems, r.where)
+	if r.pointer == nil && r.cause == "" {
 		r.state, r.cause = "not pointed to", "Nothing that was found points to this object."
-	default:
-		r.state = "agrees"
 	}
 }
 

@@ -34,6 +34,26 @@ type Problem struct {
 	Differences []Difference
 }
 
+// State is what Check found about an entry or an object, in a word (agrees,
+// dangling, differs), and why.
+func State(problems []Problem, where string) (word, cause string) {
+	for _, p := range problems {
+		if p.Where != where {
+			continue
+		}
+		if p.Rule == RuleDangling {
+			return "dangling", p.Cause
+		}
+		if word == "" {
+			word, cause = "differs", p.Cause
+		}
+	}
+	if word == "" {
+		word = "agrees"
+	}
+	return word, cause
+}
+
 // Check asks for every target, decodes it and compares it with its `_metadata`.
 // What has no pointer is looked at by itself.
 func (l *Listing) Check(ctx context.Context, st model.Store, opt model.Options) ([]Problem, error) {
