@@ -49,7 +49,7 @@ func TestHeapGroups(t *testing.T) {
 		}
 	})
 	t.Log(exact, "groups,", blocked, "with values of unknown length")
-	if exact < 4800 || blocked == 0 {
+	if exact < 4800 || blocked > 10 {
 		t.Error("fewer groups than there were")
 	}
 }

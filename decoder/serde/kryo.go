@@ -3,6 +3,7 @@ package serde
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,10 +49,11 @@ type kryoCodec struct {
 	ids        int             // no class has this id or a higher one; 0 where not known
 	kryo5      bool
 	kafka      bool // the type is KafkaTopicPartition
+	users      bool // the type is a class of the job, or of a library beyond Java and Scala
 }
 
 func newKryoCodec(t *Snapshot) *kryoCodec {
-	k := &kryoCodec{own: map[string]bool{}, kafka: t.Type == kafkaPartition}
+	k := &kryoCodec{own: map[string]bool{}, kafka: t.Type == kafkaPartition, users: t.Type != "" && !ofLibrary(t.Type)}
 	if t.KryoType == nil {
 		k.registered = []string{t.Type} // the first registration is the type itself
 		return k
@@ -160,8 +162,30 @@ func (d *values) kryo(k *kryoCodec) Value {
 		return d.partition(end)
 	}
 	r := kryoValues{values: d, k: k}
-	return r.classAndObject()
+	at := r.off
+	class, ok := r.classOf()
+	switch {
+	case !ok:
+		return r.noClass()
+	case k.users && ofLibrary(class):
+		r.fail(at, "a class that the type may have", class, nil)
+		return Value{}
+	}
+	return r.object(class)
 }
+
+// ofLibrary tells whether a class is one of Java or Scala, which no class of a job
+// can be a type of.
+func ofLibrary(class string) bool {
+	for _, p := range []string{"java.", "javax.", "scala.", "["} {
+		if strings.HasPrefix(class, p) {
+			return true
+		}
+	}
+	return slices.Contains(kryoPrimitives[:], class) || strings.HasPrefix(class, unnamedScala)
+}
+
+const unnamedScala = "the Scala class with Kryo id "
 
 // partition reads a KafkaTopicPartition that stands alone, up to end: what
 // kryoValues reads, without its bookkeeping, as there may be many millions.
@@ -278,7 +302,7 @@ func (r *kryoValues) classOf() (class string, ok bool) {
 		if class = r.k.class(tag - 2); class == "" {
 			class = "the class with Kryo id " + strconv.Itoa(tag-2)
 			if id := tag - 2; id >= firstScala && id < firstChill {
-				class = "the Scala class with Kryo id " + strconv.Itoa(id)
+				class = unnamedScala + strconv.Itoa(id)
 			}
 		}
 		return class, true
@@ -302,13 +326,18 @@ func (r *kryoValues) classOf() (class string, ok bool) {
 func (r *kryoValues) classAndObject() Value {
 	class, ok := r.classOf()
 	if !ok {
-		if !r.ok() {
-			return Value{}
-		}
-		r.left.Values--
-		return nullValue
+		return r.noClass()
 	}
 	return r.object(class)
+}
+
+// noClass is null, or nothing after a failure.
+func (r *kryoValues) noClass() Value {
+	if !r.ok() {
+		return Value{}
+	}
+	r.left.Values--
+	return nullValue
 }
 
 // object reads a value of a class that is known, behind its reference where the
@@ -324,6 +353,9 @@ func (r *kryoValues) object(class string) Value {
 	}
 	switch id := r.length("Kryo reference", 0); {
 	case !r.ok():
+		return Value{}
+	case id == 0 && r.depth == 1:
+		r.fail(r.off-1, "a new object", "null behind its class", nil)
 		return Value{}
 	case id == 0:
 		return nullValue
