@@ -121,6 +121,7 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 	bar := p.progress("exporting", "B")
 	undecided, why := int64(0), error(nil)
 	one := func(e *model.Entry) error {
+		x.read++
 		if !x.wanted(e) {
 			return nil
 		}
@@ -153,6 +154,15 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 	if flushed := w.Flush(); err == nil || errors.Is(err, errLimit) {
 		err = flushed
 	}
+	if unread := s.UnreadKeyed(s.tree, nodes); unread > 0 && err == nil {
+		if x.read == 0 {
+			return usageError("%s: %s", selector, model.UnreadKeyedText(unread))
+		}
+		p.say("%s", model.UnreadKeyedText(unread))
+	}
+	if f.key != "" && x.read == 0 && err == nil {
+		p.say("no key %s in %s", model.Clean(f.key), model.Clean(selector))
+	}
 	if undecided > 0 {
 		p.say("the condition has no answer for %s entries, which are left out; the first: %v", model.FormatCount(undecided), why)
 	}
@@ -165,9 +175,6 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 // entriesOfKey gives the entries of one key in keyed state below nodes.
 func (s *snapshot) entriesOfKey(ctx context.Context, nodes []model.Node, key string, f func(*model.Entry) error) error {
 	for _, n := range nodes {
-		if s.tree.Whole(n) { // all names of the operator
-			n = s.tree.OperatorNode(s.tree.Operator(n))
-		}
 		_, err := s.FindKey(ctx, s.tree, n, key, exportLimits, func(cell model.Node, e model.KeyedEntry) error {
 			return f(&model.Entry{Cell: cell, Subtask: int32(s.tree.Subtask(cell)), Index: e.Index, Group: e.Group, Key: e.Key, Namespace: e.Namespace,
 				MapKey: e.MapKey, Value: e.Value, LastAccess: e.LastAccess, TTL: e.TTL, Len: e.Len})
@@ -188,6 +195,7 @@ type exporter struct {
 	ranges   map[model.Node][]model.EntryRange
 	places   map[model.Node]*exportPlace
 	ttl, now int64
+	read     int64 // entries, those that are left out too
 	lines    int64
 	buf      []byte
 	record   []string

@@ -179,5 +179,17 @@ func TestExportKey(t *testing.T) {
 	}
 	if none := run(append([]string{"export", dir, "*/keyed/order", "--key", "999999"}, flags...)...).wantCode(t, exitOK); none.out != "" {
 		t.Errorf("%q", none.out)
+	} else {
+		none.wantErr(t, "no key 999999 in */keyed/order")
+	}
+}
+
+// TestExportRocksDB: an empty file is no answer where nothing can be read.
+func TestExportRocksDB(t *testing.T) {
+	dir, flags := fixture(t, "v4-rocks-incremental")
+	run(append([]string{"export", dir, "*/keyed"}, flags...)...).wantCode(t, exitUsage).wantErr(t, "RocksDB's files or a changelog, which are not read entry by entry")
+	r := run(append([]string{"export", dir, "*"}, flags...)...).wantCode(t, exitOK).wantErr(t, "RocksDB's files or a changelog")
+	if r.out == "" {
+		t.Error("operator state is missing")
 	}
 }

@@ -250,8 +250,8 @@ type KeySearch struct {
 	Streams int // that were read
 }
 
-// FindKey calls f for the entries of a key below n: an operator, a named keyed
-// state or a cell of one. The key is as it is shown (serde.Value.String), or 0x
+// FindKey calls f for the entries of a key below n: an operator, one of its
+// subtasks, its keyed state as a whole, a named keyed state, or a cell. The key is as it is shown (serde.Value.String), or 0x
 // and the bytes of it in hex. Where the hash of the key tells its key group only
 // that group is read.
 func (s *Snapshot) FindKey(ctx context.Context, t *Tree, n Node, key string, l serde.Limits, f func(cell Node, e KeyedEntry) error) (KeySearch, error) {
@@ -305,13 +305,63 @@ func (q *KeySearch) prepare(t *serde.Snapshot, maxParallelism int32, key string)
 	return nil
 }
 
+// holdsKeyed tells if the cell of a named keyed state is at or below n. The row
+// for all names together stands for each of them.
+func (t *Tree) holdsKeyed(n, cell Node) bool {
+	switch {
+	case n == cell, n == t.parent[cell], n == t.OperatorNode(int(t.op[cell])):
+		return true
+	case t.op[n] != t.op[cell]:
+		return false
+	case t.class[n] == ClassSubtask, t.class[n] == ClassCell && t.kind[n] == KindKeyed && t.Whole(n):
+		return t.sub[n] == t.sub[cell]
+	}
+	return t.kind[n] == KindKeyed && t.Whole(n)
+}
+
+// ReadsKeyed is false for keyed state of which no subtask's is read entry by
+// entry: RocksDB's files and changelogs.
+func (s *Snapshot) ReadsKeyed(t *Tree, n Node) bool {
+	if t.kind[n] != KindKeyed {
+		return true
+	}
+	for i := range s.Meta.Operators[t.op[n]].Subtasks {
+		if h := s.Meta.Operators[t.op[n]].Subtasks[i].State.ManagedKeyed; h != nil && h.Groups != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// UnreadKeyed is how many subtasks below the nodes hold keyed state that is not
+// read entry by entry: RocksDB's files and changelogs.
+func (s *Snapshot) UnreadKeyed(t *Tree, nodes []Node) int {
+	seen := map[opSub]bool{}
+	for _, n := range nodes {
+		if t.Operator(n) < 0 {
+			continue
+		}
+		for c := range Node(t.Len()) {
+			if t.class[c] == ClassCell && t.kind[c] == KindKeyed && (c == n || t.holdsKeyed(n, c)) && s.keyGroupsOf(t, c) == nil {
+				seen[opSub{t.op[c], t.sub[c]}] = true
+			}
+		}
+	}
+	return len(seen)
+}
+
+// UnreadKeyedText says that the keyed state of n subtasks is not read.
+func UnreadKeyedText(n int) string {
+	return fmt.Sprintf("the keyed state of %s lies in RocksDB's files or a changelog, which are not read entry by entry", FormatPlural(int64(n), "subtask"))
+}
+
 // keyedCells are the cells of named keyed states at or below n, by their
 // streams.
 func (s *Snapshot) keyedCells(t *Tree, n Node) [][]Node {
 	var out [][]Node
 	at := map[opSub]int{}
 	for c := range Node(t.Len()) {
-		if t.class[c] != ClassCell || t.kind[c] != KindKeyed || t.Whole(c) || c != n && t.parent[c] != n && t.OperatorNode(int(t.op[c])) != n {
+		if t.class[c] != ClassCell || t.kind[c] != KindKeyed || t.Whole(c) || !t.holdsKeyed(n, c) {
 			continue
 		}
 		k := opSub{t.op[c], t.sub[c]}

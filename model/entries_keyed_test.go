@@ -126,10 +126,40 @@ func TestFindKey(t *testing.T) {
 					if got != n || q.Group < 0 || q.Streams != 1 {
 						t.Errorf("%s: %s: found %d, not %d; %+v", pattern, text, got, n, q)
 					}
+					for _, whole := range []Node{wholeKeyed(tree, op), node} {
+						if got := countKey(ctx, s, tree, whole, text); whole != None && got != n {
+							t.Errorf("%s: %s: found %d below %v, not %d", pattern, text, got, tree.Class(whole), n)
+						}
+					}
+					got = 0
+					for _, sub := range counted.Children(nil, node, TurnSubtask) {
+						got += countKey(ctx, s, counted, sub, text)
+					}
+					if got != n {
+						t.Errorf("%s: %s: found %d by subtask, not %d", pattern, text, got, n)
+					}
 				}
 			}
 		}
 	}
+}
+
+// wholeKeyed is the row for all keyed names of an operator together, or None.
+func wholeKeyed(t *Tree, op int) Node {
+	for _, n := range t.Children(nil, t.OperatorNode(op), TurnState) {
+		if t.Kind(n) == KindKeyed && t.Whole(n) {
+			return n
+		}
+	}
+	return None
+}
+
+func countKey(ctx context.Context, s *Snapshot, t *Tree, n Node, key string) int {
+	got := 0
+	if n != None {
+		s.FindKey(ctx, t, n, key, serde.DefaultLimits, func(Node, KeyedEntry) error { got++; return nil })
+	}
+	return got
 }
 
 // q0 is the key group of the bytes of a key.

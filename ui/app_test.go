@@ -320,6 +320,28 @@ func TestEntries(t *testing.T) {
 	x.mustShow("per-product / subtask 0 / entry 0, 1 entry", "1 entry of per-product, such as: key 3, map_key product-3, value 20")
 }
 
+// TestKeyOfAllNames: a key is found below the row for all names, and where
+// nothing can be read that is said, not that there is none.
+func TestKeyOfAllNames(t *testing.T) {
+	for _, snapshot := range []struct{ dir, want string }{
+		{"v4-heap-checkpoint", "key 3 in "},
+		{"v4-rocks-incremental", "keys in RocksDB's files or a changelog cannot be looked for"},
+	} {
+		st := &memStore{files: map[string][]byte{}}
+		st.load(t, "../conformance/testdata/"+snapshot.dir, "file:/flink/"+snapshot.dir)
+		for name := range st.files {
+			if strings.HasSuffix(name, "/_metadata") {
+				x := newTester(t, st, strings.TrimSuffix(name, "/_metadata"), 100, 24)
+				x.mustShow(">", "keyed state")
+				x.press("K")
+				x.typeIn("3")
+				x.press("enter")
+				x.mustShow(snapshot.want)
+			}
+		}
+	}
+}
+
 // TestMarkedSplit: a split that is marked goes on both sides of a KafkaSource, and
 // a broadcast entry in every subtask.
 func TestMarkedSplit(t *testing.T) {

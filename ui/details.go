@@ -147,9 +147,13 @@ func (a *App) summary(r row, w int) []string {
 			kind += " " + d.String()
 		}
 		parts = append(parts, kind)
-		if e := t.Entries(r.node); e >= 0 {
+		e := t.Entries(r.node)
+		switch {
+		case e >= 0:
 			parts = append(parts, plural(e, "entry"))
-		} else {
+		case !a.snap.ReadsKeyed(t, r.node):
+			parts = append(parts, "entries not read (RocksDB or changelog)")
+		default:
 			parts = append(parts, "entries not counted (c counts)")
 		}
 	}

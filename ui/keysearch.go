@@ -18,13 +18,14 @@ const maxKeyEntries = 1000
 
 // foundKeyMsg brings the entries of a key.
 type foundKeyMsg struct {
-	job   *job
-	key   string
-	where string
-	how   model.KeySearch
-	list  []keyEntry
-	more  bool
-	err   error
+	job    *job
+	key    string
+	where  string
+	how    model.KeySearch
+	unread bool // there is keyed state that is not read entry by entry
+	list   []keyEntry
+	more   bool
+	err    error
 }
 
 // keyEntry is one entry of the key, clean.
@@ -84,6 +85,7 @@ func searchKey(ctx context.Context, s *model.Snapshot, t *model.Tree, n model.No
 		m.job.progress(int64(len(m.list)), 0)
 		return ctx.Err()
 	}
+	m.unread = s.UnreadKeyed(t, []model.Node{n}) > 0
 	m.how, m.err = s.FindKey(ctx, t, n, m.key, model.PageLimits, add)
 	slices.SortStableFunc(m.list, func(x, y keyEntry) int { return strings.Compare(x.state, y.state) })
 	if m.more = errors.Is(m.err, errManyEntries); m.more {
@@ -115,6 +117,9 @@ func (a *App) foundKey(m foundKeyMsg) tea.Cmd {
 	case m.err != nil && len(m.list) == 0:
 		a.fail("key %s: %s", clean(m.key), reason(m.err))
 		return nil
+	case len(m.list) == 0 && m.unread:
+		a.say("keys in RocksDB's files or a changelog cannot be looked for")
+		return nil
 	case len(m.list) == 0:
 		a.say("no key %s in %s (%s)", clean(m.key), m.where, m.read())
 		return nil
@@ -124,7 +129,10 @@ func (a *App) foundKey(m foundKeyMsg) tea.Cmd {
 
 // read tells how much was looked at.
 func (m *foundKeyMsg) read() string {
-	if m.how.Streams == 0 {
+	switch {
+	case m.how.Streams == 0 && m.how.Group >= 0:
+		return fmt.Sprintf("its key group %d is not there", m.how.Group)
+	case m.how.Streams == 0:
 		return "nothing to read there"
 	}
 	streams := "all of " + plural(int64(m.how.Streams), "stream")

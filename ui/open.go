@@ -227,6 +227,8 @@ func (a *App) counted(m countedMsg) tea.Cmd {
 	default:
 		if n := m.names.tree.Entries(a.snap.Find(m.names.tree, m.about)); n >= 0 {
 			a.say("counted %s: %s", m.what, plural(n, "entry"))
+		} else if n := a.snap.Find(m.names.tree, m.about); !a.snap.ReadsKeyed(m.names.tree, n) {
+			a.say("entries in RocksDB's files or a changelog cannot be counted")
 		} else {
 			a.say("nothing more can be counted below %s", m.what)
 		}
