@@ -104,15 +104,30 @@ type stateDetail struct {
 	Type *string `json:"type"`
 }
 
-func newStateDetail(s *snapshot, n model.Node) stateDetail {
+// keyedType names a keyed state of an operator.
+type keyedType struct {
+	kind model.Kind
+	name string
+}
+
+// keyedTypes are the types of the keyed states of an operator.
+func keyedTypes(s *snapshot, op int) map[keyedType]string {
+	types := map[keyedType]string{}
+	for _, kind := range []model.Kind{model.KindKeyed, model.KindRawKeyed} {
+		for _, k := range s.KeyedNames(op, kind) {
+			types[keyedType{kind, k.Name}] = k.Type
+		}
+	}
+	return types
+}
+
+func newStateDetail(s *snapshot, n model.Node, types map[keyedType]string) stateDetail {
 	d := stateDetail{Whole: s.tree.Whole(n), MapEntries: number(model.Unknown), UnknownFiles: number(s.tree.Sizes(n).UnknownFiles)}
 	if s.tree.Dist(n) == model.DistBroadcast {
 		d.MapEntries = number(s.MapEntries(s.tree.Operator(n), s.tree.Name(n)))
 	}
-	for _, k := range s.KeyedNames(s.tree.Operator(n), s.tree.Kind(n)) {
-		if k.Name == s.tree.Name(n) && !d.Whole {
-			d.Type = stringOrNull(k.Type)
-		}
+	if !d.Whole {
+		d.Type = stringOrNull(types[keyedType{s.tree.Kind(n), s.tree.Name(n)}])
 	}
 	return d
 }
@@ -205,12 +220,13 @@ func operatorName(s *snapshot, i int) *text {
 
 func newReportStates(s *snapshot, op model.Node) stream[reportState] {
 	return func(yield func(reportState, error) bool) {
+		types := keyedTypes(s, s.tree.Operator(op))
 		for _, n := range s.tree.Children(nil, op, model.TurnState) {
 			state := reportState{
 				Selector: s.selector(n), Kind: s.tree.Kind(n).String(), Name: orNull(s.tree.Name(n)),
 				Distribution: stringOrNull(s.tree.Dist(n).String()), Subtasks: stateSubtasks(s, n),
 				Entries: number(s.tree.Entries(n)), Sizes: sizesOf(s.tree.Sizes(n)),
-				Detail: newStateDetail(s, n),
+				Detail: newStateDetail(s, n, types),
 			}
 			if !yield(state, nil) {
 				return
