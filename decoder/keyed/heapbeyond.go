@@ -207,12 +207,14 @@ type place struct {
 // split tells where the left entries of state id begin, of which the first is at
 // the start of b and the last ends with it; nil where that is not sure.
 func (p *prover) split(id int, b []byte, left int64) []int {
+	if _, _, told := p.s.keyEnds(id, b); !told {
+		return nil
+	}
 	if left == 1 {
 		return []int{0}
 	}
-	_, _, keyTold := p.keyOf(id, b)
 	end, _, ok := p.entry(id, b, 0)
-	if !ok || !keyTold || left > int64(len(b)) {
+	if !ok || left > int64(len(b)) {
 		return nil
 	}
 	places := []place{{0, end, false}}
@@ -235,13 +237,14 @@ func (p *prover) split(id int, b []byte, left int64) []int {
 	return only(places, left, len(b))
 }
 
-// keyOf tells whether namespace and key at the start of b can be read.
-func (p *prover) keyOf(id int, b []byte) (namespace, key int, ok bool) {
-	namespace, err := serde.Skip(p.s.Header.States[id].Serializer(serde.NamespaceSerializer), b)
+// keyEnds tells where namespace and key at the start of b end; false where their
+// serializers do not tell.
+func (s *Stream) keyEnds(id int, b []byte) (namespace, key int, ok bool) {
+	namespace, err := serde.Skip(s.Header.States[id].Serializer(serde.NamespaceSerializer), b)
 	if err != nil {
 		return 0, 0, false
 	}
-	n, err := serde.Skip(p.s.Header.Key, b[namespace:])
+	n, err := serde.Skip(s.Header.Key, b[namespace:])
 	return namespace, namespace + n, err == nil
 }
 
@@ -358,8 +361,7 @@ func (w *heapWalker) beyond(id int, n int64, err error) error {
 			return c.err
 		}
 		b := c.buf[c.r : c.r+int(next-at)]
-		p := prover{s: w.s}
-		namespace, key, _ := p.keyOf(id, b)
+		namespace, key, _ := w.s.keyEnds(id, b)
 		w.at = c.pos
 		if err := w.give(id, b, [3]int{namespace, key, len(b)}); err != nil {
 			return err
