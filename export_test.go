@@ -188,6 +188,8 @@ func TestExportKey(t *testing.T) {
 func TestExportRocksDB(t *testing.T) {
 	dir, flags := fixture(t, "v4-rocks-incremental")
 	run(append([]string{"export", dir, "*/keyed"}, flags...)...).wantCode(t, exitUsage).wantErr(t, "RocksDB's files or a changelog, which are not read entry by entry")
+	run(append([]string{"show", dir, "*/keyed/order/0/0"}, flags...)...).wantCode(t, exitUsage).wantErr(t, "RocksDB's files or a changelog")
+	run(append([]string{"report", dir, "--count"}, flags...)...).wantErr(t, "RocksDB's files or a changelog")
 	r := run(append([]string{"export", dir, "*"}, flags...)...).wantCode(t, exitOK).wantErr(t, "RocksDB's files or a changelog")
 	if r.out == "" {
 		t.Error("operator state is missing")

@@ -32,7 +32,11 @@ func (p *program) openPointed(ctx context.Context, st model.Store, l *failover.L
 	}
 	e := list[0]
 	uri := l.Found(e)
-	p.say("%s points to %d checkpoints; opened the newest, %s", where, len(list), uri)
+	if len(list) == 1 {
+		p.say("%s points to a checkpoint; opened it, %s", where, uri)
+	} else {
+		p.say("%s points to %d checkpoints; opened the newest, %s", where, len(list), uri)
+	}
 	s, err := p.openIn(ctx, st, uri)
 	if s != nil {
 		s.pointer = &e.Pointer

@@ -102,7 +102,11 @@ a parent directory, whose newest complete checkpoint is opened.`,
 	p.flags.register(root.PersistentFlags())
 	fail.register(root.Flags())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError("%s: %s; type %q for what it takes", cmd.CommandPath(), flagProblem(err), cmd.CommandPath()+" --help")
+		where := ""
+		if cmd.HasParent() { // every message begins with the program's name
+			where = cmd.CommandPath() + ": "
+		}
+		return usageError("%s%s; type %q for what it takes", where, flagProblem(err), cmd.CommandPath()+" --help")
 	})
 	root.AddCommand(p.demoCommand(), p.reportCommand(), p.lsCommand(), p.showCommand(), p.exportCommand(), p.pruneCommand(), p.copyCommand(), p.verifyCommand(), p.haCommand(), p.rulesCommand(), p.versionCommand())
 	return root

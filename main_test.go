@@ -130,6 +130,7 @@ func TestUsage(t *testing.T) {
 		{"two URIs", []string{dir, dir}, `type "chkscope help"`},
 		{"no URI for report", []string{"report"}, `type "chkscope report URI"`},
 		{"unknown flag", []string{"report", "--nope", dir}, `type "chkscope report --help"`},
+		{"unknown flag of no command", []string{"--nope"}, "chkscope: unknown flag: --nope; type"},
 		{"bad fail-on", []string{"report", "--fail-on", "much", dir}, "info, warn, critical or never"},
 		{"bad lens", []string{"ls", "--lens", "wide", dir}, "metadata, state or files"},
 		{"bad sort", []string{"ls", "--sort", "age", dir}, "size, name or count"},
@@ -151,6 +152,9 @@ func TestUsage(t *testing.T) {
 			r := run(append(test.args, "--uid", "orders")...).wantCode(t, exitUsage).wantErr(t, test.err)
 			if r.out != "" {
 				t.Errorf("stdout of wrong use: %q", r.out)
+			}
+			if strings.HasPrefix(r.errOut, "chkscope: chkscope: ") {
+				t.Errorf("said twice: %s", r.errOut)
 			}
 		})
 	}

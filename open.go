@@ -109,7 +109,7 @@ func (p *program) readHeaders(ctx context.Context, snap *model.Snapshot) (*model
 	}
 	// Of a damaged checkpoint the damage is what has to be told, in one sentence.
 	if n, why := snap.Unread(); n > 0 && snap.Damage() == nil {
-		p.say("%d stream headers could not be read, so names that stand only there are not shown; the first: %v", n, why)
+		p.say("%s could not be read, so names that stand only there are not shown; the first: %v", model.FormatPlural(int64(n), "stream header"), why)
 	}
 	return tree, nil
 }
@@ -119,6 +119,9 @@ func (p *program) readHeaders(ctx context.Context, snap *model.Snapshot) (*model
 func (p *program) count(ctx context.Context, s *snapshot, nodes []model.Node) error {
 	bar := p.progress("counting", "B")
 	defer bar.end()
+	if unread := s.UnreadKeyed(s.tree, nodes); unread > 0 {
+		p.say("%s", model.UnreadKeyedText(unread))
+	}
 	for _, g := range s.targets(nodes) { // nodes of one tree are not those of the next
 		n := s.Find(s.tree, g)
 		if n == model.None {

@@ -198,6 +198,9 @@ func newShowNode(ctx context.Context, s *snapshot, n model.Node, g model.Target,
 		return v, err
 	}
 	if len(v.FirstEntries) == 0 && g.Entries.First >= 0 && f.entries > 0 && t.Entries(n) == model.Unknown {
+		if !s.ReadsKeyed(t, n) {
+			return v, usageError("%s: %s", g.Selector(), model.UnreadKeyedText(max(1, s.UnreadKeyed(t, []model.Node{n}))))
+		}
 		return v, usageError("%s: there is no such entry, or the stream cannot be read that far", g.Selector())
 	}
 	c, err := connectorOf(ctx, s, n)

@@ -338,11 +338,11 @@ func (s *Snapshot) ReadsKeyed(t *Tree, n Node) bool {
 func (s *Snapshot) UnreadKeyed(t *Tree, nodes []Node) int {
 	seen := map[opSub]bool{}
 	for _, n := range nodes {
-		if t.Operator(n) < 0 {
+		if t.Operator(n) < 0 && n != Root {
 			continue
 		}
 		for c := range Node(t.Len()) {
-			if t.class[c] == ClassCell && t.kind[c] == KindKeyed && (c == n || t.holdsKeyed(n, c)) && s.keyGroupsOf(t, c) == nil {
+			if t.class[c] == ClassCell && t.kind[c] == KindKeyed && (c == n || n == Root || t.holdsKeyed(n, c)) && s.keyGroupsOf(t, c) == nil {
 				seen[opSub{t.op[c], t.sub[c]}] = true
 			}
 		}

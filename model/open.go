@@ -325,7 +325,7 @@ func (e *NotACheckpoint) Error() string {
 	case e.Incomplete > 0:
 		return fmt.Sprintf("%s holds %d checkpoints and none is complete (no %s, or an empty one): Flink was still writing them, or gave up", e.URI, e.Incomplete, MetadataName)
 	}
-	return fmt.Sprintf("%s holds no %s, neither itself nor in a directory below it: give the directory of a checkpoint or savepoint (chk-N, savepoint-…) or of a job", e.URI, MetadataName)
+	return fmt.Sprintf("%s holds no %s, neither itself nor in the directories below it that were looked at: give the directory of a checkpoint or savepoint (chk-N, savepoint-…) or of a job", e.URI, MetadataName)
 }
 
 // Is makes NotACheckpoint an ErrNotExist.

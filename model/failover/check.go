@@ -191,7 +191,7 @@ func CheckMetadata(ctx context.Context, object *model.Snapshot) ([]Problem, erro
 		return nil, err
 	}
 	return []Problem{{Rule: RuleStale, Where: object.URI, Differences: list,
-		Cause:  fmt.Sprintf("The object and its _metadata do not hold the same; %d differences, first: %s.", len(list), list[0]),
+		Cause:  fmt.Sprintf("The object and its _metadata do not hold the same; %s, first: %s.", model.FormatPlural(int64(len(list)), "difference"), list[0]),
 		Action: "After a failure Flink restores what the object has, from a path what _metadata has: change both or none."}}, nil
 }
 

@@ -123,6 +123,8 @@ func ReadText(name string, in io.Reader) (*Listing, error) {
 	switch {
 	case len(data) > maxConfigMaps:
 		return nil, fmt.Errorf("%s has more than %d bytes", name, maxConfigMaps)
+	case len(bytes.TrimSpace(data)) == 0:
+		err = fmt.Errorf("%s is empty: the command before it printed no ConfigMap and no ZooKeeper node", name)
 	case isConfigMap(data):
 		err = l.configMaps(name, data)
 	case !l.payload(Pointer{Where: name}, name, data):

@@ -155,7 +155,7 @@ func buildBoth(ctx context.Context, s *model.Snapshot, t *model.Tree, object *mo
 		return nil, err
 	}
 	if len(list) > 0 {
-		return nil, refuse("ha-stale", list[0].Selector, fmt.Sprintf("the object %s and %s do not hold the same (%d differences, first: %s): the same removals in both would not give the same state", object.URI, s.URI, len(list), list[0]), "")
+		return nil, refuse("ha-stale", list[0].Selector, fmt.Sprintf("the object %s and %s do not hold the same (%s, first: %s): the same removals in both would not give the same state", object.URI, s.URI, model.FormatPlural(int64(len(list)), "difference"), list[0]), "")
 	}
 	req.Object = object.URI
 	p, err := buildAlone(ctx, s, t, req, object.HA.ExternalPointer)
