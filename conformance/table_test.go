@@ -146,13 +146,17 @@ func (tab table) tally(minor, kind string) string {
 }
 
 var (
+	causesOf = regexp.MustCompile(`Flink \d+\.\d+: .*`)
 	pathOf   = regexp.MustCompile(`(file:)?(/[\w.+-]+){2,}/`)
 	randomID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
 )
 
-// clean makes a reason the same in each run: no directories, no random names, not too long.
+// clean makes a reason the same in each run: no directories, no random names, of a chain of causes the last, not too long.
 func clean(why string) string {
 	why = strings.Join(strings.Fields(why), " ")
+	if causes := strings.Split(why, " <- "); len(causes) > 2 { // what it comes from
+		why = causesOf.ReplaceAllString(causes[0], "") + causes[len(causes)-1]
+	}
 	why = randomID.ReplaceAllString(pathOf.ReplaceAllString(why, "…/"), "…")
 	why = strings.ReplaceAll(why, "|", "\\|")
 	if r := []rune(why); len(r) > 300 {
