@@ -26,7 +26,7 @@ type haDocument struct {
 type haEntry struct {
 	Where             string  `json:"where"`
 	Node              *string `json:"node"`  // its path in ZooKeeper
-	State             *string `json:"state"` // agrees, dangling or differs; null: no checkpoint
+	State             *string `json:"state"` // agrees, dangling, differs, missing or unread; null: no checkpoint
 	Checkpoint        *int64  `json:"checkpoint"`
 	Target            *string `json:"target"`
 	RecordedBytes     number  `json:"recorded_bytes"`

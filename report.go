@@ -131,6 +131,9 @@ func (p *program) writeHead(w io.Writer, doc *reportDocument) {
 	bytes("  bookkeeping", t.Bookkeeping, "names, offsets, paths")
 	bytes("exclusive files", t.Exclusive, "")
 	bytes("shared files", t.Shared, "")
+	if z := t.ByKind[model.KindInFlight.String()]; z.Inline > 0 || z.Exclusive > 0 || z.Shared > 0 {
+		bytes("in-flight", max(z.Inline, 0)+max(z.Exclusive, 0)+max(z.Shared, 0), "of these: records that were under way (unaligned checkpoint)")
+	}
 	files := "different files"
 	if t.UnknownFiles > 0 {
 		files += fmt.Sprintf("; %d of unknown length, so sizes of files are lower bounds", t.UnknownFiles)

@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,11 @@ type Problem struct {
 	Action   string
 	// Differences to `_metadata`, with ha-stale.
 	Differences []Difference
+	state       string // the word of State, where it is not that the two differ
 }
 
 // State is what Check found about an entry or an object, in a word (agrees,
-// dangling, differs), and why.
+// dangling, differs, or its `_metadata` is missing or unread), and why.
 func State(problems []Problem, where string) (word, cause string) {
 	for _, p := range problems {
 		if p.Where != where {
@@ -45,7 +47,7 @@ func State(problems []Problem, where string) (word, cause string) {
 			return "dangling", p.Cause
 		}
 		if word == "" {
-			word, cause = "differs", p.Cause
+			word, cause = cmp.Or(p.state, "differs"), p.Cause
 		}
 	}
 	if word == "" {
@@ -178,13 +180,13 @@ func CheckMetadata(ctx context.Context, object *model.Snapshot) ([]Problem, erro
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, model.ErrCannotAsk):
-		return []Problem{{Rule: RuleStale, Where: object.URI, Cause: fmt.Sprintf("It could not be compared with its _metadata: %v.", err),
+		return []Problem{{Rule: RuleStale, Where: object.URI, state: "unread", Cause: fmt.Sprintf("It could not be compared with its _metadata: %v.", err),
 			Action: "Give chkscope access, or say where it is found with --map FROM=TO."}}, nil
 	case errors.Is(err, model.ErrNotExist):
-		return []Problem{{Rule: RuleStale, Where: object.URI, Cause: fmt.Sprintf("Its _metadata, %s, is not there.", uri),
+		return []Problem{{Rule: RuleStale, Where: object.URI, state: "missing", Cause: fmt.Sprintf("Its _metadata, %s, is not there.", uri),
 			Action: "Flink recovers without it, but nobody can restore this checkpoint from its path (found elsewhere: --map FROM=TO)."}}, nil
 	case err != nil:
-		return []Problem{{Rule: RuleStale, Where: object.URI, Cause: fmt.Sprintf("Its _metadata cannot be read: %v.", err), Action: "Nobody can restore this checkpoint from its path."}}, nil
+		return []Problem{{Rule: RuleStale, Where: object.URI, state: "unread", Cause: fmt.Sprintf("Its _metadata cannot be read: %v.", err), Action: "Nobody can restore this checkpoint from its path."}}, nil
 	}
 	list, err := Compare(ctx, object, m)
 	if err != nil || len(list) == 0 {

@@ -163,6 +163,36 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// TestState: a _metadata that is not there is not one that differs.
+func TestState(t *testing.T) {
+	for want, change := range map[string]func(*cluster){
+		"agrees":  func(*cluster) {},
+		"missing": func(c *cluster) { c.remove("checkpoints") },
+		"unread":  func(c *cluster) { c.write("checkpoints/chk-1/_metadata", c.read("flink-1.15.metadata")[:40]) },
+		"differs": func(c *cluster) { c.write("checkpoints/chk-1/_metadata", c.read("flink-1.15.metadata")) },
+	} {
+		c := newCluster(t)
+		change(c)
+		l, err := List(context.Background(), c.st, store.FileURI(c.home))
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, err := l.Check(context.Background(), c.st, model.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		where := ""
+		for _, e := range l.Entries {
+			if !e.JobGraph {
+				where = e.Where
+			}
+		}
+		if word, _ := State(problems, where); word != want {
+			t.Errorf("%s, not %s: %+v", word, want, problems)
+		}
+	}
+}
+
 // configMapOf is a ConfigMap of Flink on Kubernetes as kubectl prints it.
 func (c *cluster) configMapOf(more int) (asJSON, asYAML string) {
 	p := base64.StdEncoding.EncodeToString(c.pointer("kubernetes.pointer", "file:/ha/completedCheckpoint0123456789ab"))
