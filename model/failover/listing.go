@@ -77,6 +77,7 @@ const (
 	maxDepth   = 12
 	maxFiles   = 20_000
 	maxFind    = 1_000
+	maxFindFar = 100
 	maxPayload = 4 << 20
 )
 
@@ -88,9 +89,13 @@ func List(ctx context.Context, st model.Store, uri string) (*Listing, error) {
 }
 
 // Find is List for what may as well be nothing of high availability: it gives up
-// on a directory with many files.
+// on a directory with many files, earlier where each is a request.
 func Find(ctx context.Context, st model.Store, uri string) (*Listing, error) {
-	return list(ctx, st, uri, maxFind)
+	limit := maxFind
+	if store.Scheme(uri) != "file" {
+		limit = maxFindFar
+	}
+	return list(ctx, st, uri, limit)
 }
 
 func list(ctx context.Context, st model.Store, uri string, limit int) (*Listing, error) {
