@@ -34,7 +34,7 @@ func TestDropEntries(t *testing.T) {
 	third := func(e Entry) bool {
 		return maphash.Bytes(seed, append(bytes.Clone(e.Key), e.Value...))%3 == 0
 	}
-	gone, states := map[Layout]int{}, map[Layout]int{}
+	gone, states, unsure := map[Layout]int{}, map[Layout]int{}, 0
 	eachGroups(t, []string{"lab"}, func(r real, s *Stream) {
 		for id, m := range s.Header.States {
 			what := r.String() + " " + m.Name
@@ -78,14 +78,20 @@ func TestDropEntries(t *testing.T) {
 						return nil
 					})
 				}
-				same(t, what, contents(t, out), kept, "\x00none")
+				// Without some entries there may be more than one way to read a heap group
+				// with values of no known end.
+				if got := contents(t, out); got != nil {
+					same(t, what, got, kept, "\x00none")
+				} else {
+					unsure++
+				}
 			}
 			gone[s.Layout] += int(c[id].Gone)
 			states[s.Layout]++
 		}
 	})
-	t.Log(gone, "entries of", states, "states")
-	if gone[Heap] < 1000 || gone[Canonical] < 1000 {
+	t.Log(gone, "entries of", states, "states;", unsure, "not read again")
+	if gone[Heap] < 1000 || gone[Canonical] < 1000 || unsure > states[Heap]/10 {
 		t.Error("fewer entries than there were")
 	}
 }
