@@ -163,6 +163,9 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 	if f.key != "" && x.read == 0 && err == nil {
 		p.say("no key %s in %s", model.Clean(f.key), model.Clean(selector))
 	}
+	if condition != nil && x.lines+undecided == 0 && x.read > 0 && err == nil {
+		p.say("the condition holds for none of %s; a field that is not there is null", model.FormatPlural(x.read, "entry"))
+	}
 	if undecided > 0 {
 		p.say("the condition has no answer for %s entries, which are left out; the first: %v", model.FormatCount(undecided), why)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +108,11 @@ func TestExportSelected(t *testing.T) {
 		if m["subtask"] != json.Number("0") {
 			t.Errorf("%v", m)
 		}
+	}
+	if none := run(append([]string{"export", dir, "*/operator/buffered-elements", "--where", "value.f7 == 1"}, flags...)...).wantCode(t, exitOK); none.out != "" {
+		t.Errorf("%q", none.out)
+	} else {
+		none.wantErr(t, fmt.Sprintf("the condition holds for none of %d entries", len(all)))
 	}
 	rules := lines("*/operator/limits")
 	if len(rules) == 0 || rules[0]["map_key"] == nil || rules[0]["key"] != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"sort"
+	"strconv"
 
 	"chkscope/decoder/keyed"
 	"chkscope/decoder/metadata"
@@ -296,11 +297,26 @@ func (q *KeySearch) prepare(t *serde.Snapshot, maxParallelism int32, key string)
 			return fmt.Errorf("%q: %w", key, err)
 		}
 		q.Raw = raw
-	} else if raw, ok := serde.EncodeText(t, key); ok {
-		q.Raw = raw
+	} else {
+		q.Raw = encodeKey(t, key)
 	}
 	if hash, ok := serde.JavaHash(t, q.Raw); ok && q.Raw != nil && maxParallelism > 0 {
 		q.Group = serde.KeyGroup(hash, maxParallelism)
+	}
+	return nil
+}
+
+// encodeKey gives the bytes of a key by its text. A key of SQL is a row, shown as
+// ("a", 1); it may be typed without the brackets, and its only text without quotes.
+func encodeKey(t *serde.Snapshot, key string) []byte {
+	texts := []string{key}
+	if t.Kind == serde.RowData || t.Kind == serde.Tuple {
+		texts = append(texts, "("+key+")", "("+strconv.Quote(key)+")")
+	}
+	for _, text := range texts {
+		if raw, ok := serde.EncodeText(t, text); ok {
+			return raw
+		}
 	}
 	return nil
 }

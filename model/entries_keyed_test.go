@@ -197,3 +197,38 @@ func TestLargestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestEncodeKey: what is shown with brackets may be typed without.
+func TestEncodeKey(t *testing.T) {
+	long, text := &serde.Snapshot{Kind: serde.Long}, &serde.Snapshot{Kind: serde.String}
+	tuple := func(nested ...*serde.Snapshot) *serde.Snapshot {
+		return &serde.Snapshot{Kind: serde.Tuple, Nested: nested}
+	}
+	for _, k := range []struct {
+		t     *serde.Snapshot
+		shown string
+		typed []string
+	}{
+		{tuple(text), `("a")`, []string{`a`, `"a"`, `(a)`}},
+		{tuple(text), `("a, b")`, []string{`a, b`, `"a, b"`}},
+		{tuple(text), `("7")`, []string{`7`}},
+		{tuple(long), `(7)`, []string{`7`}},
+		{tuple(text, long), `("a", 7)`, []string{`"a", 7`, `a,7`}},
+	} {
+		want := encodeKey(k.t, k.shown)
+		if want == nil {
+			t.Fatalf("%s is not encoded", k.shown)
+		}
+		for _, typed := range k.typed {
+			if got := encodeKey(k.t, typed); string(got) != string(want) {
+				t.Errorf("%s is %x, not %x of %s", typed, got, want, k.shown)
+			}
+		}
+	}
+	if got := encodeKey(tuple(long), "a"); got != nil {
+		t.Errorf("%x", got)
+	}
+	if got := encodeKey(text, "(a)"); string(got) != "\x04(a)" {
+		t.Errorf("the brackets of a text: %x", got)
+	}
+}
