@@ -210,6 +210,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return b(a)
 	}
+	if a.cfg.ReadOnly && findBinding(a.place(), k.String(), false) != nil {
+		a.say("%s would write; --read-only lets no key do that", k.String())
+	}
 	return nil
 }
 

@@ -156,6 +156,9 @@ func TestReadOnly(t *testing.T) {
 			}
 		}
 	}
+	x = openReadOnly(t, 80, 24)
+	x.press("f x w")
+	x.mustShow("w would write; --read-only lets no key do that")
 }
 
 // blockedStore holds a copy's first file back until its context ends.
