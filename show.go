@@ -132,12 +132,39 @@ func (p *program) showSelected(ctx context.Context, s *snapshot, selector string
 			return err
 		}
 		defer other.Close()
+		targets = s.withStates(targets)
 	}
 	nodes := showNodes(ctx, s, targets, other, f)
 	if p.flags.json {
 		return p.writeJSON(showDocument{Schema: schemaVersion, Complete: s.damage == nil, Damage: damageOf(s.damage), Nodes: nodes})
 	}
 	return p.writeShow(nodes, f.against)
+}
+
+// withStates adds the named states of operators, and puts them in the place of the
+// row for all keyed names: serializers are compared name by name.
+func (s *snapshot) withStates(targets []model.Target) []model.Target {
+	var out []model.Target
+	t := s.tree
+	seen := map[model.Node]bool{}
+	for _, g := range targets {
+		n := s.Find(t, g)
+		all := n != model.None && t.Kind(n) == model.KindKeyed && t.Whole(n) && t.Class(n) == model.ClassState
+		if !all && !seen[n] {
+			seen[n] = g.Entries.First < 0
+			out = append(out, g)
+		}
+		if !all && g.Class != model.ClassOperator {
+			continue
+		}
+		for _, c := range t.Children(nil, t.OperatorNode(t.Operator(n)), model.TurnState) {
+			if !seen[c] && !t.Whole(c) && (t.Kind(c) == model.KindKeyed || t.Kind(c) == model.KindOperator && !all) {
+				seen[c] = true
+				out = append(out, s.targets([]model.Node{c})...)
+			}
+		}
+	}
+	return out
 }
 
 // showNodes reads what is known about each target; other is the snapshot of

@@ -89,7 +89,7 @@ func writeCoordinator(w io.Writer, c *showCoordinator) {
 		return
 	}
 	if c.Value == nil {
-		fmt.Fprintf(w, "  coordinator  not decoded: %s\n", model.Clean(*c.Why))
+		fmt.Fprintf(w, "  coordinator   not decoded: %s\n", model.Clean(*c.Why))
 		return
 	}
 	experimental := ""
@@ -100,7 +100,7 @@ func writeCoordinator(w io.Writer, c *showCoordinator) {
 	if len(value) > maxShownValue {
 		value = strings.ToValidUTF8(value[:maxShownValue], "") + " … --json has all of it"
 	}
-	fmt.Fprintf(w, "  coordinator  %s, version %d%s\n    %s\n", model.Clean(c.Connector), c.Version, experimental, value)
+	fmt.Fprintf(w, "  coordinator   %s, version %d%s\n    %s\n", model.Clean(c.Connector), c.Version, experimental, value)
 }
 
 // Of text; documents have all.

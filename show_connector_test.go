@@ -45,7 +45,7 @@ func TestShowKafka(t *testing.T) {
 		t.Fatal("no operator has all three sides")
 	}
 	r = run(append([]string{"show", dir, selector}, flags...)...).wantCode(t, exitOK)
-	for _, want := range []string{"coordinator  KafkaSource enumerator, version ", "to read next", "read last", " equal"} {
+	for _, want := range []string{"coordinator   KafkaSource enumerator, version ", "to read next", "read last", " equal"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%q is missing in\n%s", want, r.out)
 		}

@@ -84,8 +84,8 @@ func serializersOf(s *snapshot, n model.Node) []showSerializer {
 
 // changesOf compares the serializers of a node's state with those in other.
 func changesOf(s *snapshot, n model.Node, other *snapshot) []showChange {
-	class := s.tree.Class(n)
-	if class != model.ClassState && class != model.ClassCell {
+	class, kind := s.tree.Class(n), s.tree.Kind(n)
+	if class != model.ClassState && class != model.ClassCell || kind != model.KindOperator && kind != model.KindKeyed || s.tree.Whole(n) {
 		return []showChange{}
 	}
 	list, ok := s.Against(s.tree, n, other.Snapshot)

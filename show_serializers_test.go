@@ -33,6 +33,14 @@ func TestShowAgainst(t *testing.T) {
 	r := run(append(mapped, "show", a, "*/operator/pending-orders", "--against", b)...).wantCode(t, exitOK)
 	r.wantOut(t, "VALUE_SERIALIZER: incompatible. Flink refuses the restore (StateMigrationException)\n      tags: Nullable was Kryo java.util.List (TypeSerializerSnapshot)")
 	run(append(flags, "show", a, "*/operator/union-offsets", "--against", a)...).wantCode(t, exitOK).wantOut(t, "VALUE_SERIALIZER: compatible as is. Nothing to do")
+	// An operator, and the row for all its keyed names, are compared state by state.
+	key := "restored with the serializers of " + a
+	for selector, states := range map[string]int{"2e5b298c776b375c07269a9f5b4ca9bb": 2, "9c32e3838cee893dbb2fc90ccad79598/keyed": 16, "9c32e3838cee893dbb2fc90ccad79598/*": 16} {
+		r := run(append(flags, "show", a, selector, "--against", a)...).wantCode(t, exitOK)
+		if n := strings.Count(r.out, key); n != states || strings.Contains(r.out, "has no such state") {
+			t.Errorf("%s: %d states are compared, not %d", selector, n, states)
+		}
+	}
 	other, _ := fixture(t, "v6-no-uids")
 	run(append(flags, "show", a, "*/operator/rules", "--against", other)...).wantCode(t, exitOK).wantOut(t, "that snapshot has no such state")
 	run(append(flags, "show", a, "*", "--against", a+"/nowhere")...).wantCode(t, exitFailed)
