@@ -352,15 +352,20 @@ func (s *Snapshot) ReadsKeyed(t *Tree, n Node) bool {
 // UnreadKeyed is how many subtasks below the nodes hold keyed state that is not
 // read entry by entry: RocksDB's files and changelogs.
 func (s *Snapshot) UnreadKeyed(t *Tree, nodes []Node) int {
-	seen := map[opSub]bool{}
+	asked, whole := map[Node]bool{}, map[opSub]bool{} // sub -1: all subtasks
 	for _, n := range nodes {
-		if t.Operator(n) < 0 && n != Root {
+		if asked[n] = true; t.kind[n] == KindKeyed && t.Whole(n) {
+			whole[opSub{t.op[n], t.sub[n]}] = true
+		}
+	}
+	seen := map[opSub]bool{}
+	for c := range Node(t.Len()) {
+		if t.class[c] != ClassCell || t.kind[c] != KindKeyed || s.keyGroupsOf(t, c) != nil {
 			continue
 		}
-		for c := range Node(t.Len()) {
-			if t.class[c] == ClassCell && t.kind[c] == KindKeyed && (c == n || n == Root || t.holdsKeyed(n, c)) && s.keyGroupsOf(t, c) == nil {
-				seen[opSub{t.op[c], t.sub[c]}] = true
-			}
+		at := opSub{t.op[c], t.sub[c]}
+		if asked[Root] || asked[c] || asked[t.parent[c]] || asked[t.OperatorNode(int(at.op))] || asked[t.Parent(c, TurnSubtask)] || whole[at] || whole[opSub{at.op, -1}] {
+			seen[at] = true
 		}
 	}
 	return len(seen)
