@@ -64,16 +64,21 @@ func TestHighAvailability(t *testing.T) {
 }
 
 // newestObject gives the completedCheckpoint object that the last checkpoint's node points to.
-func newestObject(t *testing.T, home string) string {
+func newestObject(t *testing.T, home string) string { return pointedTo(t, home).object }
+
+// pointed is what the last checkpoint's node points to, and the checkpoint of the same number.
+type pointed struct{ node, object, checkpoint string }
+
+func pointedTo(t *testing.T, home string) pointed {
 	t.Helper()
 	index, err := lines(filepath.Join(home, "zk", "index"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := ""
+	node, name := "", "" // the last in the order of names
 	for _, line := range index {
-		if f := strings.Fields(line); len(f) == 4 && regexp.MustCompile(`/checkpoints/\d+$`).MatchString(f[0]) {
-			node = f[3]
+		if f := strings.Fields(line); len(f) == 4 && regexp.MustCompile(`/checkpoints/\d+$`).MatchString(f[0]) && f[0] > name {
+			name, node = f[0], f[3]
 		}
 	}
 	pointer, err := os.ReadFile(filepath.Join(home, "zk", node))
@@ -85,5 +90,83 @@ func newestObject(t *testing.T, home string) string {
 	if len(found) != 1 {
 		t.Fatalf("the object %q is in %d places", object, len(found))
 	}
-	return found[0]
+	id := strings.TrimLeft(filepath.Base(name), "0")
+	checkpoint, _ := filepath.Glob(filepath.Join(home, "checkpoints", "*", "chk-"+id))
+	if len(checkpoint) != 1 {
+		t.Fatalf("checkpoint %s is in %d places", id, len(checkpoint))
+	}
+	return pointed{filepath.Join(home, "zk", node), found[0], checkpoint[0]}
+}
+
+// TestHAPointer: a new JobManager follows the pointer that chkscope wrote anew, to the new object where chkscope left it.
+func TestHAPointer(t *testing.T) {
+	for _, minor := range []string{"1.15", "1.20"} {
+		t.Run(minor, func(t *testing.T) {
+			r := haRows[0]
+			s := open(t, filepath.Join(lab(t), minor+"-ha"))
+			f := start(t, minor, "")
+			newest := pointedTo(t, s.home)
+			to := filepath.Join(t.TempDir(), "copy")
+			args := []string{"prune", newest.checkpoint, "--ha", filepath.Join(s.home, "zk"), "--to", to, "--yes"}
+			for _, selector := range r.drop {
+				args = append(args, "--drop", selector)
+			}
+			for _, uid := range basicUids {
+				args = append(args, "--uid", uid)
+			}
+			if o := chkscope(t, args...); o.code != 0 || !strings.Contains(o.stdout, "set -b /flink/lab/jobs/") {
+				t.Fatalf("prune: exit %d\n%s\n%s", o.code, o.stdout, o.stderr)
+			}
+			payload, err := os.ReadFile(filepath.Join(to+".ha", "znode"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(newest.node, payload, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(newest.object); err != nil { // nobody needs it
+				t.Fatal(err)
+			}
+			got, err := f.recover(s.scenario, s.home, s.options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := r.compare(s.facts, got.facts); d != nil {
+				t.Errorf("recovered facts:\n%s", strings.Join(d, "\n"))
+			}
+		})
+	}
+}
+
+// TestHALostMetadata: of a checkpoint that has only its object left a copy is made that restores from its path.
+func TestHALostMetadata(t *testing.T) {
+	for _, minor := range []string{"1.15", "1.20"} {
+		t.Run(minor, func(t *testing.T) {
+			r := haRows[0]
+			s := open(t, filepath.Join(lab(t), minor+"-ha"))
+			f := start(t, minor, "")
+			newest := pointedTo(t, s.home)
+			if err := os.Remove(filepath.Join(newest.checkpoint, "_metadata")); err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(t.TempDir(), "copy")
+			args := []string{"prune", newest.object, "--to", to, "--copy", "full", "--yes"}
+			for _, selector := range r.drop {
+				args = append(args, "--drop", selector)
+			}
+			for _, uid := range basicUids {
+				args = append(args, "--uid", uid)
+			}
+			if o := chkscope(t, args...); o.code != 0 {
+				t.Fatalf("prune: exit %d\n%s", o.code, o.stderr)
+			}
+			got, err := f.restore(s.scenario, to, t.TempDir(), append(s.options, "claim=CLAIM")...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := r.compare(s.facts, got.facts); d != nil {
+				t.Errorf("restored facts:\n%s", strings.Join(d, "\n"))
+			}
+		})
+	}
 }

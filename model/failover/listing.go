@@ -232,7 +232,7 @@ func (l *Listing) payload(at Pointer, name string, data []byte) bool {
 		l.entry(at, name)
 		return true
 	}
-	bytes, ok := nodeText(data)
+	raw, ok := nodeText(data)
 	if !ok {
 		return false
 	}
@@ -240,7 +240,7 @@ func (l *Listing) payload(at Pointer, name string, data []byte) bool {
 		at.Node = string(m[1])
 		name = store.Base(at.Node)
 	}
-	if at.Payload = bytes; bytes != nil {
+	if at.Payload = raw; raw != nil {
 		l.entry(at, name)
 		return true
 	}

@@ -22,6 +22,29 @@ class Judge {
         }
     }
 
+    /**
+     * Runs a job under high availability, from the newest checkpoint of dir/ha and dir/zk where there is one, and leaves what a JobManager that is
+     * killed leaves: dir/ha, dir/zk and dir/checkpoints as they are when {@code after} checkpoints are complete.
+     */
+    static void crash(String scenario, Path dir, Options o) throws Exception {
+        if (!o.has("interval")) o.set("interval", "300ms");
+        if (!o.has("retained")) o.set("retained", "30"); // none is given up between the copies
+        Path nodes = dir.resolve("zk"), objects = dir.resolve("ha"), kept = dir.resolve("kept");
+        try (ZooKeeperNodes zookeeper = new ZooKeeperNodes(nodes)) {
+            o.set("zookeeper", zookeeper.address());
+            try (Run run = new Run(scenario, dir, o)) {
+                run.awaitCheckpoint((int) o.number("after", 1), 60);
+                zookeeper.save(kept.resolve("zk"));
+                Trees.copy(objects, kept.resolve("ha"));
+            }
+        }
+        for (Path p : new Path[] {nodes, objects}) { // the clean end has taken from them
+            Trees.delete(p);
+            Files.move(kept.resolve(p.getFileName()), p);
+        }
+        Files.delete(kept);
+    }
+
     private static void judge(String scenario, Path dir, Options o) throws Exception {
         if (!o.has("interval")) o.set("interval", "300ms");
         Facts.start();

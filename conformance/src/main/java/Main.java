@@ -14,6 +14,8 @@ import java.nio.file.Paths;
  *                                                a checkpoint of its own below DIR
  *   recover SCENARIO DIR [option=value …]        as a new JobManager does from high availability in DIR/ha and the ZooKeeper nodes in DIR/zk,
  *                                                below DIR otherwise as restore
+ *   crash SCENARIO DIR [option=value …]          runs it under high availability and leaves what a killed JobManager leaves in DIR/ha, DIR/zk and
+ *                                                DIR/checkpoints, for recover and for another crash
  *   incident DIR                                 the founding incident with a real Kafka broker, see incident/Incident.java; only built with Flink 1.15
  *   names SNAPSHOT FILE                          the state names in it as Flink's own loader reads them
  * </pre>
@@ -40,6 +42,7 @@ public class Main {
                 case "make": Maker.make(args[1], absolute(args[2]), new Options(args, 3)); break;
                 case "restore": Judge.restore(args[1], args[2], absolute(args[3]), new Options(args, 4)); break;
                 case "recover": Judge.recover(args[1], absolute(args[2]), new Options(args, 3)); break;
+                case "crash": Judge.crash(args[1], absolute(args[2]), new Options(args, 3)); break;
                 case "incident": Class.forName("Incident").getDeclaredMethod("make", Path.class).invoke(null, absolute(args[1])); break;
                 case "names": Names.write(args[1], args[2]); break;
                 default: throw new IllegalArgumentException("no command " + args[0]);

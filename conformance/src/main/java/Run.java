@@ -34,7 +34,7 @@ class Run implements AutoCloseable {
         graph.build(env);
         List<Path> old = checkpoints();
         if (!old.isEmpty()) before = number(old.get(old.size() - 1)); // recovered in its own directory
-        job = env.executeAsync("conformance-" + name);
+        job = o.has("framesize") ? Flink.executeByRpc(env, Settings.of(o, dir)) : env.executeAsync("conformance-" + name);
         result = job.getJobExecutionResult();
     }
 

@@ -9,6 +9,8 @@ import org.apache.flink.configuration.Configuration;
  *   backend=hashmap|rocksdb  incremental=true  timers=heap (beside RocksDB)  threshold=BYTES (state inline up to)
  *   interval=700ms  retained=3  unaligned=true  compression=true  changelog=true  materialize=1500ms  filemerging=true
  *   zookeeper=ADDRESS  cluster=ID (high availability)
+ *   framesize=BYTES (JobManager and TaskManager then talk by RPC, as between machines, and messages above it are dropped)
+ *   ask=10s (how long an answer is waited for)
  *   from=SNAPSHOT  claim=CLAIM|NO_CLAIM|LEGACY  ignore=true (allow non-restored state)
  * </pre>
  */
@@ -21,6 +23,7 @@ class Settings {
         s.checkpoints(o, dir);
         s.recovery(o);
         s.highAvailability(o, dir);
+        s.rpc(o);
         return s.c;
     }
 
@@ -69,6 +72,11 @@ class Settings {
         set(o.text("from", ""), 1, 20, "execution.savepoint.path", "execution.state-recovery.path");
         set(o.text("ignore", "false"), 1, 20, "execution.savepoint.ignore-unclaimed-state", "execution.state-recovery.ignore-unclaimed-state");
         if (o.has("claim")) set(o.text("claim", ""), 1, 20, "execution.savepoint-restore-mode", "execution.state-recovery.claim-mode");
+    }
+
+    private void rpc(Options o) {
+        if (o.has("framesize")) set(o.text("framesize", "") + "b", 1, 18, "akka.framesize", "pekko.framesize");
+        if (o.has("ask")) set(o.text("ask", ""), 1, 18, "akka.ask.timeout", "pekko.ask.timeout"); // what was dropped is told as a time-out
     }
 
     private void highAvailability(Options o, Path dir) {

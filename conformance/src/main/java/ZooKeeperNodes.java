@@ -1,11 +1,14 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.CreateMode;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.Watcher;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.ZooDefs;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.ZooKeeper;
+import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.data.Stat;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.flink.shaded.zookeeper3.org.apache.zookeeper.server.ZooKeeperServer;
 
@@ -22,6 +25,7 @@ class ZooKeeperNodes implements AutoCloseable {
         CountDownLatch up = new CountDownLatch(1);
         try (Client client = new Client(address(), up)) {
             up.await();
+            if (!Files.exists(nodes.resolve("index"))) return; // nothing yet
             for (String line : Files.readAllLines(nodes.resolve("index"))) {
                 String[] f = line.split(" ");
                 if (!f[1].equals("persistent") || f[0].contains("/jobgraphs/") || f[0].contains("/execution-plans/")) continue;
@@ -29,6 +33,27 @@ class ZooKeeperNodes implements AutoCloseable {
                 client.create(f[0], value, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             }
         }
+    }
+
+    /** Writes all nodes to a new directory, as the constructor reads them. */
+    void save(Path nodes) throws Exception {
+        Files.createDirectories(nodes);
+        CountDownLatch up = new CountDownLatch(1);
+        List<String> index = new ArrayList<>();
+        try (Client client = new Client(address(), up)) {
+            up.await();
+            for (String child : client.getChildren("/", false)) if (!child.equals("zookeeper")) save(client, "/" + child, nodes, index);
+        }
+        Files.write(nodes.resolve("index"), index);
+    }
+
+    private static void save(ZooKeeper client, String path, Path nodes, List<String> index) throws Exception {
+        Stat stat = new Stat();
+        byte[] value = client.getData(path, false, stat);
+        String file = value == null || value.length == 0 ? "-" : String.format("%03d.node", index.size() + 1);
+        if (!file.equals("-")) Files.write(nodes.resolve(file), value);
+        index.add(path + (stat.getEphemeralOwner() == 0 ? " persistent " : " ephemeral ") + stat.getDataLength() + " " + file);
+        for (String child : client.getChildren(path, false)) save(client, path + "/" + child, nodes, index);
     }
 
     String address() { return "127.0.0.1:" + server.getLocalPort(); }
