@@ -91,6 +91,19 @@ type bounds struct {
 }
 
 func (s *Snapshot) bounds(h *metadata.OperatorHandle) (bounds, error) {
+	s.boundsMu.Lock()
+	defer s.boundsMu.Unlock()
+	if s.boundsOf == h {
+		return s.bounded, nil
+	}
+	b, err := s.readBounds(h)
+	if err == nil {
+		s.boundsOf, s.bounded = h, b
+	}
+	return b, err
+}
+
+func (s *Snapshot) readBounds(h *metadata.OperatorHandle) (bounds, error) {
 	b := bounds{ordered: true}
 	length := streamLen(&h.Delegate)
 	for i, e := range extents(s.Meta.In, h.States, length) {

@@ -59,6 +59,12 @@ type Snapshot struct {
 	uids     map[metadata.OperatorID]string
 
 	known knowledge
+
+	// The bounds of the handle that was asked for last: its cells are often asked
+	// for one after the other.
+	boundsMu sync.Mutex
+	boundsOf *metadata.OperatorHandle
+	bounded  bounds
 }
 
 // OperatorDetail is what is known of an operator beside its sizes.
