@@ -179,8 +179,7 @@ func (p *program) exportSelected(ctx context.Context, s *snapshot, selector stri
 func (s *snapshot) entriesOfKey(ctx context.Context, nodes []model.Node, key string, f func(*model.Entry) error) error {
 	for _, n := range nodes {
 		_, err := s.FindKey(ctx, s.tree, n, key, exportLimits, func(cell model.Node, e model.KeyedEntry) error {
-			return f(&model.Entry{Cell: cell, Subtask: int32(s.tree.Subtask(cell)), Index: e.Index, Group: e.Group, Key: e.Key, Namespace: e.Namespace,
-				MapKey: e.MapKey, Value: e.Value, LastAccess: e.LastAccess, TTL: e.TTL, Len: e.Len})
+			return e.Each(cell, int32(s.tree.Subtask(cell)), f)
 		})
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -187,6 +188,29 @@ func TestExportKey(t *testing.T) {
 		t.Errorf("%q", none.out)
 	} else {
 		none.wantErr(t, "no key 999999 in */keyed/order")
+	}
+}
+
+// TestExportKeyLines: the lines of a key are those that export writes for it, but
+// for the numbers of the entries, which are not counted then.
+func TestExportKeyLines(t *testing.T) {
+	for _, name := range []string{"v4-canonical-savepoint", "v4-heap-checkpoint"} {
+		dir, flags := fixture(t, name)
+		lines := func(more ...string) (list []string) {
+			for _, l := range exported(t, run(append(append([]string{"export", dir, "*/keyed/null-map"}, more...), flags...)...).wantCode(t, exitOK)) {
+				if l["key"] != "name-1" {
+					continue
+				}
+				delete(l, "selector")
+				delete(l, "entry")
+				list = append(list, fmt.Sprint(l))
+			}
+			return list
+		}
+		all, one := lines(), lines("--key", "name-1")
+		if len(all) < 2 || !slices.Equal(all, one) {
+			t.Errorf("%s: of all\n%s\nof the key\n%s", name, strings.Join(all, "\n"), strings.Join(one, "\n"))
+		}
 	}
 }
 

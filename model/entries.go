@@ -242,24 +242,37 @@ func (w *entryWalk) keyed(h *metadata.KeyedHandle, cells []Node) error {
 	return opaque
 }
 
-// give gives a keyed entry; a heap MAP one entry at a time.
+// give gives a keyed entry of a stream that is walked.
 func (w *entryWalk) give(e *Entry, f keyed.Fields, x keyed.Entry, types []keyed.Types) error {
-	t := &types[x.State]
-	e.Key, e.Namespace, e.MapKey, e.Value = f.Key, f.Namespace, f.MapKey, f.Value
-	e.LastAccess, e.TTL, e.Type = f.LastAccess, f.TTL, t.Stored
 	e.Len = int64(len(x.Namespace)) + x.KeyLen + x.ValueLen
+	e.Type = typeOfValue(&types[x.State])
+	return eachPart(e, f, inHeapMap(&types[x.State]), w.f)
+}
+
+// typeOfValue is the type of what stands in Value: of a map, of one of its values.
+func typeOfValue(t *keyed.Types) *serde.Snapshot {
 	if t.Map {
-		e.Type = t.Value
+		return t.Value
 	}
-	if !t.Map || t.Layout != keyed.Heap || f.Value.Form != serde.Pairs {
-		return w.f(e)
+	return t.Stored
+}
+
+// inHeapMap reports whether an entry is a whole map.
+func inHeapMap(t *keyed.Types) bool { return t.Map && t.Layout == keyed.Heap }
+
+// eachPart gives a keyed entry; where it is a map, one entry of that at a time.
+func eachPart(e *Entry, f keyed.Fields, isMap bool, give func(*Entry) error) error {
+	e.Key, e.Namespace, e.MapKey, e.Value = f.Key, f.Namespace, f.MapKey, f.Value
+	e.LastAccess, e.TTL = f.LastAccess, f.TTL
+	if !isMap || f.Value.Form != serde.Pairs {
+		return give(e)
 	}
 	for k := 0; k+1 < len(f.Value.Items); k += 2 {
 		e.MapKey, e.Value = f.Value.Items[k], f.Value.Items[k+1]
 		if len(f.Accesses) > k/2 {
 			e.LastAccess = f.Accesses[k/2]
 		}
-		if err := w.f(e); err != nil {
+		if err := give(e); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,15 @@ type KeyedEntry struct {
 	keyed.Fields
 	RawKey []byte // what the key's serializer wrote
 	Len    int64  // bytes of key, namespace and value
+	Type   *serde.Snapshot
+	isMap  bool
+}
+
+// Each gives the entry as EachEntry does: of a map in a heap snapshot its entries,
+// one at a time.
+func (e KeyedEntry) Each(cell Node, subtask int32, f func(*Entry) error) error {
+	out := Entry{Cell: cell, Subtask: subtask, Index: e.Index, Group: e.Group, Len: e.Len, Type: e.Type}
+	return eachPart(&out, e.Fields, e.isMap, f)
 }
 
 // maxEntryRead is how much of one key or value is read to decode it.
@@ -168,7 +177,7 @@ func (c *keyedCell) decode(i int64, e keyed.Entry, l serde.Limits) KeyedEntry {
 
 func decodeEntry(t *keyed.Types, i int64, e keyed.Entry, l serde.Limits) KeyedEntry {
 	return KeyedEntry{Index: i, Group: e.Group, Fields: t.Decode(e, l), RawKey: append([]byte(nil), t.Split(e).Key...),
-		Len: int64(len(e.Namespace)) + e.KeyLen + e.ValueLen}
+		Len: int64(len(e.Namespace)) + e.KeyLen + e.ValueLen, Type: typeOfValue(t), isMap: inHeapMap(t)}
 }
 
 // KeyGroupSize is what a named keyed state has in a key group.

@@ -58,6 +58,7 @@ func TestKeyedPages(t *testing.T) {
 				all = append(all, e)
 				return nil
 			})
+			untyped(all)
 			if opaque != nil && !errors.Is(opaque, serde.ErrOpaque) {
 				t.Fatal(opaque)
 			}
@@ -70,12 +71,12 @@ func TestKeyedPages(t *testing.T) {
 				from := max(at, 0)
 				want := all[min(from, len(all)):min(from+4, len(all))]
 				got, err := s.KeyedEntries(ctx, counted, cell, int64(from), 4, l)
-				if err != nil || len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+				if err != nil || len(got)+len(want) > 0 && !reflect.DeepEqual(untyped(got), want) {
 					t.Errorf("%s: %s from %d: %v, not %v: %v", pattern, counted.Name(cell), from, got, want, err)
 				}
 				other := fresh.Find(fresh.buildTree(), counted.Target(cell, s.Meta.Operators))
 				got, err = fresh.KeyedEntries(ctx, fresh.buildTree(), other, int64(from), 4, l)
-				if err != nil && opaque == nil || len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
+				if err != nil && opaque == nil || len(got)+len(want) > 0 && !reflect.DeepEqual(untyped(got), want) {
 					t.Errorf("%s: %s from %d, not counted: %v, not %v: %v", pattern, counted.Name(cell), from, got, want, err)
 				}
 			}
@@ -115,7 +116,7 @@ func TestFindKey(t *testing.T) {
 							t.Errorf("%s: %s: %+v", pattern, text, e)
 						}
 						again, err := s.KeyedEntries(ctx, counted, cell, e.Index, 1, l)
-						if err != nil || len(again) != 1 || !reflect.DeepEqual(again[0], e) {
+						if err != nil || len(again) != 1 || !reflect.DeepEqual(untyped(again), untyped([]KeyedEntry{e})) {
 							t.Errorf("%s: %s: entry %d is %+v, %v", pattern, text, e.Index, again, err)
 						}
 						return nil
@@ -231,4 +232,12 @@ func TestEncodeKey(t *testing.T) {
 	if got := encodeKey(text, "(a)"); string(got) != "\x04(a)" {
 		t.Errorf("the brackets of a text: %x", got)
 	}
+}
+
+// untyped takes the types away, which each reading of a header makes anew.
+func untyped(list []KeyedEntry) []KeyedEntry {
+	for i := range list {
+		list[i].Type = nil
+	}
+	return list
 }

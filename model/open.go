@@ -323,7 +323,7 @@ func (e *NotACheckpoint) Error() string {
 	case e.Marker:
 		return fmt.Sprintf("%s is an unfinished copy by chkscope: it has %s and no %s; the command that began it goes on where it stopped", e.URI, IncompleteName, MetadataName)
 	case e.Incomplete > 0:
-		return fmt.Sprintf("%s holds %d checkpoints and none is complete (no %s, or an empty one): Flink was still writing them, or gave up", e.URI, e.Incomplete, MetadataName)
+		return fmt.Sprintf("%s holds %s, none of them complete (no %s, or an empty one): Flink was still writing, or gave up", e.URI, FormatPlural(int64(e.Incomplete), "checkpoint"), MetadataName)
 	}
 	return fmt.Sprintf("%s holds no %s, neither itself nor in the directories below it that were looked at: give the directory of a checkpoint or savepoint (chk-N, savepoint-…) or of a job", e.URI, MetadataName)
 }
