@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,8 @@ type globalFlags struct {
 
 func (g *globalFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&g.json, "json", false, "one JSON document on stdout and nothing else")
-	f.Int64Var(&g.frameSize, "framesize", model.DefaultFrameSize, "RPC frame size of the cluster (pekko.framesize, akka.framesize), in bytes")
+	g.frameSize = model.DefaultFrameSize
+	f.Var((*frameSize)(&g.frameSize), "framesize", "RPC frame size of the cluster (pekko.framesize, akka.framesize), in bytes")
 	f.StringArrayVar(&g.maps, "map", nil, "FROM=TO: what _metadata names below FROM is found below TO (repeatable)")
 	f.StringVar(&g.sourceURI, "source-uri", "", "how Flink sees the directory of the source")
 	f.StringArrayVar(&g.uids, "uid", nil, "the uid of an operator (repeatable)")
@@ -192,4 +194,16 @@ func readJobGraph(path string) (map[metadata.OperatorID]string, error) {
 		return nil, usageError("--job-graph %s holds no vertices; save the answer of /jobs/ID there", path)
 	}
 	return names, nil
+}
+
+// frameSize is a number of bytes; Flink's own notation, 10485760b, is taken too.
+type frameSize int64
+
+func (n *frameSize) String() string { return strconv.FormatInt(int64(*n), 10) }
+func (n *frameSize) Type() string   { return "int" }
+
+func (n *frameSize) Set(s string) error {
+	v, err := strconv.ParseInt(strings.TrimSuffix(s, "b"), 10, 64)
+	*n = frameSize(v)
+	return err
 }

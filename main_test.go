@@ -356,3 +356,11 @@ func TestMapHint(t *testing.T) {
 		run(command, dir, "--map", hint).wantCode(t, exitOK)
 	}
 }
+
+// TestFrameSize: the frame size may be pasted as Flink writes it.
+func TestFrameSize(t *testing.T) {
+	dir, flags := fixture(t, "v4-heap-checkpoint")
+	for _, size := range []string{"1", "1b"} {
+		run(append([]string{"report", dir, "--framesize", size}, flags...)...).wantCode(t, exitFindings).wantOut(t, "deployment-over-framesize")
+	}
+}
