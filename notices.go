@@ -39,9 +39,8 @@ func withoutSecrets(text string) string {
 
 // write writes text to stdout.
 func (p *program) write(text string) error {
-	out := p.output()
-	io.WriteString(out, text)
-	return out.Flush()
+	_, err := io.WriteString(p.out, withoutSecrets(text))
+	return err
 }
 
 // output is stdout, buffered: Flush ends it, and gives the first error.
