@@ -3,6 +3,8 @@ package conformance
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -15,7 +17,7 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, value := range []string{"subtask-1-element-3", "spaced-298", "session-295"} {
+	for _, value := range []string{"subtask-1-element-3", newest(t, sound.facts, "spaced-"), newest(t, sound.facts, "session-")} {
 		t.Run(value, func(t *testing.T) {
 			dir := t.TempDir()
 			copyTree(t, s.canonical, dir)
@@ -29,6 +31,24 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newest gives the value of prefix and the largest number: how far the job had come
+// when the snapshot was taken is another in each run. It begins no other value.
+func newest(t *testing.T, facts []string, prefix string) string {
+	t.Helper()
+	number := regexp.MustCompile("=" + prefix + `(\d+)$`)
+	most := -1
+	for _, fact := range facts {
+		if m := number.FindStringSubmatch(fact); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			most = max(most, n)
+		}
+	}
+	if most < 0 {
+		t.Fatalf("no value %sN in %d facts", prefix, len(facts))
+	}
+	return prefix + strconv.Itoa(most)
 }
 
 // flip changes the lowest bit of the last byte of a value that stands once in the files of a directory.
