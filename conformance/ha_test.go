@@ -28,12 +28,7 @@ func TestHighAvailability(t *testing.T) {
 				object := newestObject(t, s.home)
 				to := filepath.Join(t.TempDir(), "copy")
 				args := []string{"prune", object, "--to", to, "--yes"}
-				for _, selector := range r.drop {
-					args = append(args, "--drop", selector)
-				}
-				for _, uid := range basicUids {
-					args = append(args, "--uid", uid)
-				}
+				args = append(args, r.selects(basicUids)...)
 				if o := chkscope(t, args...); o.code != 0 {
 					t.Fatalf("prune: exit %d\n%s", o.code, o.stderr)
 				}
@@ -108,12 +103,7 @@ func TestHAPointer(t *testing.T) {
 			newest := pointedTo(t, s.home)
 			to := filepath.Join(t.TempDir(), "copy")
 			args := []string{"prune", newest.checkpoint, "--ha", filepath.Join(s.home, "zk"), "--to", to, "--yes"}
-			for _, selector := range r.drop {
-				args = append(args, "--drop", selector)
-			}
-			for _, uid := range basicUids {
-				args = append(args, "--uid", uid)
-			}
+			args = append(args, r.selects(basicUids)...)
 			if o := chkscope(t, args...); o.code != 0 || !strings.Contains(o.stdout, "set -b /flink/lab/jobs/") {
 				t.Fatalf("prune: exit %d\n%s\n%s", o.code, o.stdout, o.stderr)
 			}
@@ -151,12 +141,7 @@ func TestHALostMetadata(t *testing.T) {
 			}
 			to := filepath.Join(t.TempDir(), "copy")
 			args := []string{"prune", newest.object, "--to", to, "--copy", "full", "--yes"}
-			for _, selector := range r.drop {
-				args = append(args, "--drop", selector)
-			}
-			for _, uid := range basicUids {
-				args = append(args, "--uid", uid)
-			}
+			args = append(args, r.selects(basicUids)...)
 			if o := chkscope(t, args...); o.code != 0 {
 				t.Fatalf("prune: exit %d\n%s", o.code, o.stderr)
 			}

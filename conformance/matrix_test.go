@@ -295,13 +295,18 @@ func (b *bench) arguments(r row) []string {
 	if r.drop != nil {
 		args[0] = "prune"
 	}
+	return append(args, r.selects(b.uids)...)
+}
+
+// selects are the flags that tell chkscope what goes, and the uids by which it is named.
+func (r row) selects(uids []string) (flags []string) {
 	for _, s := range r.drop {
-		args = append(args, "--drop", s)
+		flags = append(flags, "--drop", s)
 	}
-	for _, u := range b.uids {
-		args = append(args, "--uid", u)
+	for _, u := range uids {
+		flags = append(flags, "--uid", u)
 	}
-	return args
+	return flags
 }
 
 // edit lets chkscope write the copy. It gives its path and kind, or why it was refused.

@@ -139,7 +139,7 @@ func TestObjectByValue(t *testing.T) {
 	home := filepath.Join(corpus.Dir(t), "incident", "ha-1.15", "after-crash-1")
 	st := storage.New(storage.Options{Maps: store.Mappings{{From: "file:/tmp/flink/ha/checkpoints/eb6b7013b6de48bc7c53c2011c74b223", To: filepath.Join(home, "checkpoints")}}})
 	objects, _ := filepath.Glob(filepath.Join(home, "storage", "completedCheckpoint*"))
-	s := openAgain(t, st, objects[0])
+	s := openIn(t, st, objects[0])
 	op := slices.IndexFunc(objectTargets(s), func(g model.Target) bool { return g.Name == "SourceReaderState" })
 	id := objectTargets(s)[op].Op
 	req := prune.Request{Targets: []model.Target{model.OperatorTarget(id)}, Where: `topic == "payments"`, Destination: store.FileURI(filepath.Join(t.TempDir(), "copy"))}

@@ -61,24 +61,14 @@ func prunedObject(t *testing.T, st *storage.Router, source string, req prune.Req
 	if o := res.Proof.Object; o == nil || o.Checked == 0 || o.Checked != o.Equal+o.Removed {
 		t.Errorf("%s: object proof %+v", source, o)
 	}
-	return res, openAgain(t, st, plan.Object.URI), openAgain(t, st, req.Destination)
-}
-
-func openAgain(t *testing.T, st *storage.Router, uri string) *model.Snapshot {
-	t.Helper()
-	s, _, err := model.Open(context.Background(), st, uri, model.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return res, openIn(t, st, plan.Object.URI), openIn(t, st, req.Destination)
 }
 
 // TestObjectGoesAlong: every named state of every kind, one at a time, goes from
 // the object as from `_metadata`, and nothing else does.
 func TestObjectGoesAlong(t *testing.T) {
 	st, object, dir := madeObjects(t)
-	s := openAgain(t, st, object)
+	s := openIn(t, st, object)
 	before, err := os.ReadFile(object)
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +263,7 @@ func TestObjectsOfRealFlink(t *testing.T) {
 		home := filepath.Join(root, "lab", lab)
 		st := storage.New(storage.Options{Maps: store.Mappings{{From: "file:/tmp/flink-lab/" + lab, To: home}}})
 		objects, _ := filepath.Glob(filepath.Join(home, "ha", "lab", "completedCheckpoint*"))
-		s := openAgain(t, st, objects[0])
+		s := openIn(t, st, objects[0])
 		for _, g := range objectTargets(s) {
 			if g.Kind == model.KindCoordinator || g.Name == "SourceReaderState" {
 				continue
@@ -289,7 +279,7 @@ func TestObjectsOfRealFlink(t *testing.T) {
 	home := filepath.Join(root, "incident", "ha-1.15", "after-crash-1")
 	st := storage.New(storage.Options{Maps: store.Mappings{{From: "file:/tmp/flink/ha/checkpoints/eb6b7013b6de48bc7c53c2011c74b223", To: filepath.Join(home, "checkpoints")}}})
 	objects, _ := filepath.Glob(filepath.Join(home, "storage", "completedCheckpoint*"))
-	s := openAgain(t, st, objects[0])
+	s := openIn(t, st, objects[0])
 	for _, g := range objectTargets(s) {
 		if g.Name == "topic-partition-offset-states" {
 			dest := store.FileURI(filepath.Join(t.TempDir(), "copy"))
@@ -323,7 +313,7 @@ func prunedByCondition(t *testing.T, st *storage.Router, object string, g model.
 		}
 		return n
 	}
-	all := entries(openAgain(t, st, object))
+	all := entries(openIn(t, st, object))
 	dest := store.FileURI(filepath.Join(t.TempDir(), "copy"))
 	_, o, m := prunedObject(t, st, object, prune.Request{Targets: []model.Target{g}, Where: "partition == 0", Destination: dest})
 	if a, b := entries(o), entries(m); a != b || a == 0 || a >= all {
